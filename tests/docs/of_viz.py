@@ -172,10 +172,11 @@ def _label(name: str) -> str:
 def _imports(types: set[str]) -> str:
     """A line for each module that declares some of the types."""
     lines: list[str] = []
-    for module in sorted(MESSAGES.glob("*.ts")):
+    for module in sorted(MESSAGES.rglob("*.ts")):
         declared = set(declarations(module.read_text(encoding="utf-8")))
+        place = module.relative_to(MESSAGES).with_suffix("").as_posix()
         if found := sorted(types & declared):
-            lines.append(f'import type {{ {", ".join(found)} }} from "./messages/{module.stem}";\n')
+            lines.append(f'import type {{ {", ".join(found)} }} from "./messages/{place}";\n')
     return "".join(lines)
 
 
@@ -190,7 +191,7 @@ def _camel(name: str) -> str:
 def json_types() -> str:
     """The types of the page that the JSON of commands leads to, as the page declares them."""
     types = declarations(
-        "\n".join(p.read_text(encoding="utf-8") for p in sorted(MESSAGES.glob("*.ts")))
+        "\n".join(p.read_text(encoding="utf-8") for p in sorted(MESSAGES.rglob("*.ts")))
     )
     document = (ROOT / "docs/json.md").read_text(encoding="utf-8")
     own = document.partition("<!-- generated: json types -->")[0]

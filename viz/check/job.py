@@ -6,10 +6,11 @@ Knows nothing of HTTP. Never checks: a worker does (`viz/check/worker.py`).
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
-from core.errors import ServerError
+from core.errors import ServerError, UopvizError
 from viz.check.known.answers import FOREIGN
 from viz.check.known.beside import keep, take_kept
 from viz.check.known.kept import checked_pass
@@ -43,8 +44,9 @@ class Check:
         self._store, self._changed = store, changed
         self._rules = [_rule(store, asked.rule)] if asked.rule is not None else []
         self._asked = _passes(store, asked)
-        known = set[int]() if asked.again else take_kept(store).whole(self._asked)
+        known = set[int]() if asked.again else take_kept(store).whole()
         self._left = [number for number in self._asked if number not in known]
+        self._wanted = frozenset(self._left)
 
     @property
     def request(self) -> Data | None:
@@ -61,20 +63,20 @@ class Check:
     def take(self, part: object) -> None:
         """Takes up the result of one pass. Raises FormatError where it is none."""
         checked = checked_pass(part)
-        if checked["rewrite"] in self._left:
+        if checked["rewrite"] in self._wanted:
             self._store.checks.add(checked, whole=not self._rules)
             self._changed()
 
     def end(self) -> None:
-        """Keeps what is known now, however the worker ended."""
-        keep(self._store)
+        """Keeps what is known now, however the worker ended; the run may be closed by then."""
+        with suppress(UopvizError, OSError, ValueError):
+            keep(self._store)
         self._changed()
 
     def answer(self, _: object = None) -> Data:
         """`CheckDone`: what is known of what was asked for."""
         checks = self._store.checks
-        found = [n for n in self._asked if n in {*checks.rewrites()}]
-        return {"passes": len(self._asked), "counts": checks.counts(found)}
+        return {"passes": len(self._asked), "counts": checks.counts(self._asked)}
 
 
 def _passes(store: Store, asked: Asked) -> list[int]:

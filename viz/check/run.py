@@ -31,10 +31,10 @@ Found = Callable[[dict[str, Any]], None]
 NewExecutor = Callable[[int], Executor]
 
 
-def processes(jobs: int) -> Executor:
-    """A pool of so many processes, with a limit of memory."""
+def processes(jobs: int, memory: int = MEMORY) -> Executor:
+    """A pool of so many processes, each with a limit of memory."""
     context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin)
+    return ProcessPoolExecutor(jobs, context, _begin, (memory,))
 
 
 def check_passes(
@@ -137,6 +137,6 @@ def _lost(store: Store, number: int) -> dict[str, Any]:
     }
 
 
-def _begin() -> None:
+def _begin(memory: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the command itself ends the pool
-    limit_memory(MEMORY)
+    limit_memory(memory)

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from core.check.trial import limit_files
 from viz.check.part import Part, check_part
-from viz.check.run import check_passes
+from viz.check.run import check_passes, processes
 from viz.views.store import Store
 from viz.work.lines import answer_request, part, progress
 
@@ -39,7 +39,8 @@ def check_job(request: Mapping[str, Any]) -> dict[str, int]:
     if len(numbers) > FEW:
         store = Store(Path(path))
         jobs = max(1, min(MOST_JOBS, (os.cpu_count() or 2) // 2))
-        check_passes(store, asked, jobs, progress, tell=part)
+        memory = int(request["memory"]) // jobs
+        check_passes(store, asked, jobs, progress, lambda n: processes(n, memory), part)
         store.close()
     else:
         for done, number in enumerate(numbers, 1):

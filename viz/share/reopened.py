@@ -14,8 +14,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, cast
 
-from core.errors import BudgetError, TraceError
+from core.errors import BudgetError, FormatError, TraceError
 from viz.budget import Budget, within
+from viz.check.known.answers import CHECKS, VERDICTS
+from viz.check.known.kept import checked_pass
 from viz.files.regular import open_regular
 from viz.read.database import Problem
 from viz.read.tracefile import Progress, silent
@@ -27,9 +29,10 @@ from viz.share.exportfile import (
     names_in,
     version_of,
 )
-from viz.share.held.entries import no_export
+from viz.share.held.entries import Below, no_export
 from viz.share.held.run import Held, Reopened
 from viz.views.answers import EMULATED, RUN
+from viz.views.checks import summary_in
 from viz.views.emulations import KEPT, emulations_in
 from viz.views.run import FIRST, Run
 from viz.views.store import Store
@@ -91,7 +94,7 @@ def _held(path: Path, html: str, name: str, most: int, progress: Progress) -> tu
         trace, size = detach(html, Path(folder.name), name, most)
         if trace is not None:
             opened = Unpacked(held, trace, folder, problems, progress)
-            opened.take_emulations()
+            opened.take_answers()
             return opened, size
     except TraceError as error:
         problems.append(Problem(error.what, path.name, "what the page in the file shows is here"))
@@ -116,14 +119,31 @@ class Unpacked(Store):
         super().__init__(trace, progress)
         self.path, self.held_as = held.path, held.name
 
-    def take_emulations(self) -> None:
-        """Takes up what the file says was emulated, within a budget. What is damaged of it is left
-        out."""
+    def take_answers(self) -> None:
+        """Takes up what the file says was emulated and checked, within a budget for each. What is
+        damaged of it is left out."""
         held, self._held = self._held, replace(self._held, html="")  # it may be large
-        if EMULATED.path.partition("{")[0] not in held.html:
+        if not any(one.path.partition("{")[0] in held.html for one in (EMULATED, VERDICTS)):
             return
-        with suppress(TraceError), within(Budget("what was emulated")):
+        with suppress(TraceError):
             entries = held.own(held.entries())
+            self._take_emulations(entries)
+            self._take_checks(entries)
+
+    def _take_checks(self, entries: Below) -> None:
+        with suppress(TraceError), within(Budget("what was checked")):
+            for number in summary_in(entries.get(CHECKS.at()))["rewrite"]:
+                if self.scope_of(number) is None:
+                    continue
+                with suppress(BudgetError, FormatError, RecursionError):
+                    found = entries.get(VERDICTS.at(number))
+                    whole = isinstance(found, dict) and cast("Data", found).get("whole") is True
+                    checked = checked_pass(found)
+                    if checked["rewrite"] == number:
+                        self.checks.add(checked, whole=whole, stated=True)
+
+    def _take_emulations(self, entries: Below) -> None:
+        with suppress(TraceError), within(Budget("what was emulated")):
             for kernel in self._stated(entries.get(RUN.at())):
                 try:
                     for emulation in emulations_in(entries.get(EMULATED.at(kernel))):

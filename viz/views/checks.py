@@ -13,7 +13,7 @@ import threading
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from viz.format.jsontext import to_json
 
@@ -34,6 +34,8 @@ class _Checked:
     counts: tuple[int, ...]
     differing: tuple[int, ...]
     whole: bool
+    stated: bool
+    """An exported file says so: nothing was checked here."""
 
 
 class Checks:
@@ -46,15 +48,16 @@ class Checks:
         self.read: object = None
         """Which state of the file beside the trace is in it; for those who read that."""
 
-    def add(self, checked: Data, *, whole: bool = True) -> None:
+    def add(self, checked: Data, *, whole: bool = True, stated: bool = False) -> None:
         """Takes up the result of a pass: of all its steps, or of those of some rules, which are
-        joined with what is known."""
+        joined with what is known. `stated`: an exported file says so; it is shown until the pass
+        is checked here."""
         number = int(checked["rewrite"])
         with self._lock:
             before = self._passes.get(number)
-            if not whole and before is not None:
+            if not whole and before is not None and before.stated == stated:
                 checked, whole = _joined(_unpacked(before), checked), before.whole
-            self._passes[number] = _made(checked, whole)
+            self._passes[number] = _made(checked, whole, stated)
 
     def of(self, rewrite: int) -> Data | None:
         """What is known of a pass, with "whole": whether of all its steps."""
@@ -67,10 +70,10 @@ class Checks:
         with self._lock:
             return sorted(self._passes)
 
-    def whole(self, rewrites: Collection[int]) -> set[int]:
-        """Those of some passes of which all steps are known."""
+    def whole(self) -> set[int]:
+        """The passes of which all steps were checked here."""
         with self._lock:
-            return {n for n in rewrites if (one := self._passes.get(n)) is not None and one.whole}
+            return {n for n, one in self._passes.items() if one.whole and not one.stated}
 
     def __iter__(self) -> Iterator[tuple[Data, bool]]:
         """Each pass, and whether all its steps are known."""
@@ -103,7 +106,29 @@ class Checks:
         return {kind: sum(counts[i] for counts in found) for i, kind in enumerate(KINDS)}
 
 
-def _made(checked: Data, whole: bool) -> _Checked:
+def summary_in(stated: object) -> Data:
+    """The summary that a file states, which may hold anything: its rows, where it has the form of
+    `Checks.summary`, else none."""
+    fields = cast("Data", stated) if isinstance(stated, dict) else {}
+    columns = {name: fields.get(name) for name in ("rewrite", *KINDS, "whole", "differing")}
+    lists = [cast("list[Any]", one) for one in columns.values() if isinstance(one, list)]
+    fits = len(lists) == len(columns) and len({len(one) for one in lists}) == 1
+    if not fits or not all(_is_row(row) for row in zip(*lists, strict=True)):
+        return {name: [] for name in columns}
+    return columns
+
+
+def _is_row(row: tuple[Any, ...]) -> bool:
+    *numbers, whole, differing = row
+    return (
+        all(type(n) is int for n in numbers)
+        and isinstance(whole, bool)
+        and isinstance(differing, list)
+        and all(type(n) is int for n in cast("list[Any]", differing))
+    )
+
+
+def _made(checked: Data, whole: bool, stated: bool) -> _Checked:
     kinds = [verdict["kind"] for verdict in checked["verdicts"]]
     total = Counter(kinds[at] for _, _, at in checked["steps"])
     differing = [step for step, _, at in checked["steps"] if kinds[at] == "differs"]
@@ -114,6 +139,7 @@ def _made(checked: Data, whole: bool) -> _Checked:
         tuple(total[kind] for kind in KINDS),
         tuple(sorted(differing)[:MAX_DIFFERING]),
         whole,
+        stated,
     )
 
 

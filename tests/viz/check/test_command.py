@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import viz.check.part
+import viz.check.run
 import viz.command.check
 from core.uop import Ops, PatternMatcher, UOp, UPat, rule
 from core.uop.observe import context

@@ -14,11 +14,15 @@ from core.uop.observe import context
 from core.uop.rewrite import graph_rewrite
 from tests.viz.samples import random_graph, rules
 from tests.viz.server.client import TokenClient, ended
+from tests.viz.share.test_export import entries
 from viz.check.known.kept import kept_path
 from viz.server.app import create_app
 from viz.server.security import Guard
+from viz.share.reopened import open_run
 from viz.trace import Recorder
 from viz.views.store import Store
+from viz.work import jobs
+from viz.work.jobs import Kind
 from viz.write.writer import TraceWriter
 
 X = UOp.variable("x", 0, 9)
@@ -145,3 +149,55 @@ def test_a_foreign_trace_says_why(tmp_path: Path, dist: Path) -> None:
     assert answer.status_code == 400
     assert "another compiler" in answer.get_json()["error"]["what"]
     asked.state.close()
+
+
+def test_what_was_checked_until_a_cancel_is_kept(
+    asked: Asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker that gives one pass and then goes on without end."""
+    worker = asked.path.parent / "slow_check_worker.py"
+    wrong = asked.passes[0]
+    part = {"rewrite": wrong, "steps": [[1, 1, 0]], "verdicts": [{"kind": "proved", "how": ""}]}
+    worker.write_text(
+        "import json, sys, time\nsys.stdin.read()\n"
+        f"print(json.dumps({{'part': {part!r}}}), flush=True)\n"
+        "time.sleep(600)\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(worker.parent))
+    monkeypatch.setattr(jobs, "KINDS", {"check": Kind(1 << 30, 60.0, worker.stem)})
+    job = asked.client.post("/api/A/check", json={}).get_json()["job"]
+    while not asked.get("checks")["rewrite"]:
+        assert asked.client.get(f"/api/jobs/{job}").get_json()["state"] == "running"
+    asked.client.delete(f"/api/jobs/{job}")
+    assert "cancelled" in ended(asked.client, job)["error"]["what"]
+    assert asked.get("checks")["rewrite"] == [wrong]
+    assert kept_path(asked.path).exists()
+
+
+def test_an_export_has_what_is_known(asked: Asked) -> None:
+    asked.check(**{"pass": asked.passes[0]})
+    kept_path(asked.path).unlink()  # as in a folder that nobody may write to
+    job = asked.client.post("/api/export", json={}).get_json()["job"]
+    assert ended(asked.client, job)["state"] == "done"
+    html = asked.client.get(f"/api/export/{job}").get_data(as_text=True)
+    held = entries(html)
+    assert held["/api/A/checks"]["rewrite"] == [asked.passes[0]]
+    verdicts = held[f"/api/A/verdicts/{asked.passes[0]}"]["verdicts"]
+    assert [one["kind"] for one in verdicts] == ["differs"]
+    assert f"/api/A/verdicts/{asked.passes[1]}" not in held
+    file = asked.path.with_name("bug.html")
+    file.write_text(html)
+    again = open_run(file)
+    assert again.checked() == [asked.passes[0]]
+    again.close()
+
+
+def test_a_search_that_cannot_begin(asked: Asked) -> None:
+    post = asked.client.post
+    for body in ({"opts": 3}, {"device": 1}, {"opts": "NOTHING(1)"}):
+        said = post(f"/api/A/kernels/{asked.kernels[0]}/bisect", json=body)
+        assert said.status_code == 400, body
+    assert post("/api/A/kernels/99999/bisect", json={}).status_code == 400
+    begun = post(f"/api/A/kernels/{asked.kernels[0]}/bisect", json={}).get_json()
+    done = ended(asked.client, begun["job"])  # its graph stores nothing
+    assert done["state"] == "error" and "kernel" in done["error"]["what"], done

@@ -27,6 +27,7 @@ from tests.viz.samples import random_graph, rules
 from tests.viz.server.client import TokenClient, ended
 from tests.viz.share.test_export import entries
 from tests.viz.views.node_history import node_history
+from viz.check.known.answers import CHECK_ANSWERS
 from viz.server.app import create_app
 from viz.server.security import Guard
 from viz.share import webpage
@@ -72,6 +73,9 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
         assert failed == []
         for kernel, device in zip(made.kernels(), ("PTX:EMU", "AMD:EMU"), strict=False):
             made.emulations.add(kernel, emulate(add(64), device))
+        first = next(r["id"] for r in made.tree()["rows"] if r["kind"] == "rewrite" and r["steps"])
+        verdict = {"kind": "proved", "how": "equal in normal form"}
+        made.checks.add({"rewrite": first, "steps": [[1, 1, 0]], "verdicts": [verdict]})
         yield made
     made.close()
 
@@ -93,7 +97,7 @@ def questions(run: Run) -> Iterator[tuple[str, Any]]:
 def asked(run: Run) -> Iterator[tuple[str, Answer, tuple[int, ...]]]:
     """Every answer that an exported file has: its path, its row of the table and its values."""
     numbers = subjects(run)
-    for answer in ANSWERS:
+    for answer in (*ANSWERS, *CHECK_ANSWERS):
         if answer.group is not None:
             # of the whole run, a number is how much of it is known already
             for number in numbers.get(answer.subject, [0]):
@@ -185,7 +189,7 @@ def test_what_lies_in_the_file_is_what_the_server_answers(
 
 def test_every_answer_has_a_place_or_cannot_be_listed() -> None:
     """What takes more than the number of a subject is not in a file: the page makes it."""
-    for answer in ANSWERS:
+    for answer in (*ANSWERS, *CHECK_ANSWERS):
         listed = len(answer.parameters) <= 1 and not any(p.is_text for p in answer.parameters)
         assert (answer.group is not None) == listed, answer.name
 

@@ -23,7 +23,7 @@ def take_kept(store: Store) -> Checks:
     if state is not None and state != store.checks.read:
         store.checks.read = state
         if (of := _identity(store.path)) is not None:
-            known = store.checks.whole(store.checks.rewrites())
+            known = store.checks.whole()
             for number, checked in load(store.path, of).items():
                 if number not in known and store.scope_of(number) is not None:
                     store.checks.add(checked)
@@ -36,11 +36,8 @@ def keep(store: Store) -> bool:
     checks = take_kept(store)
     if store.live or (of := _identity(store.path)) is None:
         return False
-    passes = {
-        checked["rewrite"]: checked
-        for checked, whole in checks
-        if whole and checked["rewrite"] < FIRST * STRIDE
-    }
+    own = {number for number in checks.whole() if number < FIRST * STRIDE}
+    passes = {checked["rewrite"]: checked for checked, _ in checks if checked["rewrite"] in own}
     if not passes or not save(store.path, of, passes):
         return False
     checks.read = _state(kept_path(store.path))

@@ -13,7 +13,8 @@ from typing import Any, Final, cast
 
 from core.errors import TraceError
 from viz.budget import answering
-from viz.check.known.answers import CHECKS
+from viz.check.known.answers import CHECKS, VERDICTS
+from viz.check.known.kept import checked_pass
 from viz.read.database import Problem
 from viz.read.tracefile import TraceFile
 from viz.replay.graphtext import step_text
@@ -37,6 +38,7 @@ from viz.views.answers import (
     TREE,
     USER_LINES,
 )
+from viz.views.checks import summary_in
 from viz.views.compiled import Compilation
 from viz.views.emulations import Emulations, emulations_in
 from viz.views.places import Places
@@ -118,6 +120,8 @@ class Reopened:
             SINCE: self.since,
             SEARCH: self.search,
             EMULATED: self.emulated,
+            CHECKS: self.checks,
+            VERDICTS: self.verdicts,
         }
         """What is not passed on as it lies in the file."""
 
@@ -267,11 +271,21 @@ class Reopened:
 
     def checked(self) -> list[int]:
         """Those that the file has."""
-        path = CHECKS.at()
-        said = self._entries.get(path) if path in self._entries else None
-        stated = cast("Data", said).get("rewrite") if isinstance(said, dict) else None
-        items = cast("list[Any]", stated) if isinstance(stated, list) else []
-        return [number for number in items if isinstance(number, int)]
+        return [*self.checks()["rewrite"]]
+
+    def checks(self) -> Data:
+        """What the file says was checked; nothing in an export of before there was that."""
+        stated = self._entries.get(CHECKS.at()) if CHECKS.at() in self._entries else None
+        hint = cast("Data", stated).get("hint") if isinstance(stated, dict) else ""
+        return summary_in(stated) | {"problem": "", "hint": hint if isinstance(hint, str) else ""}
+
+    def verdicts(self, rewrite: int) -> Data | None:
+        """What the file says of the steps of a pass. Raises FormatError for what says nothing."""
+        stated = self._stated(VERDICTS, rewrite)
+        if stated is None:
+            return None
+        whole = cast("Data", stated).get("whole") if isinstance(stated, dict) else False
+        return checked_pass(stated) | {"whole": whole is True}
 
     def timeline(self) -> Data:
         """See Run."""

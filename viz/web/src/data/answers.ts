@@ -4,7 +4,7 @@
  * viz/check/known/answers.py and viz/compare/answers.py: change those.
  */
 import type { Bundle } from "./messages/bundle";
-import type { Checks, PassVerdicts } from "./messages/check";
+import type { Checks, PassVerdicts } from "./messages/check/verdicts";
 import type { Comparison, PassAlignment, ScopeComparison, SourceDifference } from "./messages/compare";
 import type { Emulation } from "./messages/emulation";
 import type { Kernel, Origins, Schedule } from "./messages/kernel";

@@ -1,6 +1,6 @@
 /** Which step broke it: how far the search is, then what made the result of the kernel wrong. */
 import { closeSearch, openFound, search } from "../../../parts/check/bisect";
-import type { Bisection, Outcome, WrongStep } from "../../../data/messages/bisect";
+import type { Bisection, Outcome, WrongStep } from "../../../data/messages/check/bisection";
 import { short } from "../../../state/format";
 import { step, view } from "../../../state/state";
 import { Clipped, Place } from "../../../ui/Text";
