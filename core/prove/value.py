@@ -245,9 +245,8 @@ class Translation:
         if u.dtype is dtypes.void:
             raise UnknownMeaningError(f"{u.op.name} is no value")
         scalar = u.dtype.scalar()
-        if loops := sorted(
-            (r for r in u.ranges if r in self.bound and r is not u), key=lambda r: r.arg[0]
-        ):
+        known = [r for r in u.ranges if r in self.bound and r is not u]
+        if loops := sorted(known, key=lambda r: r.arg[0]):
             at = self.terms.const(_INT, 0)
             for r in loops:
                 scaled = self.terms.alu(Ops.MUL, _INT, (at, self.terms.const(_INT, r.vmax + 1)))

@@ -30,6 +30,7 @@ from viz.whatif.recompile import (
     code_facts,
     compile_variant,
 )
+from viz.whatif.standalone import launch_case
 from viz.whatif.subject import COMPILING
 from viz.whatif.trying import Trial, device_of, old_program
 from viz.whatif.variant import Variant
@@ -146,6 +147,21 @@ def minimise_job(request: Mapping[str, Any]) -> Data:
     }
 
 
+def bindings_job(request: Mapping[str, Any]) -> Data:
+    """The data of a script that needs only the vendor's bindings, `standalone.launch_case`."""
+    limit_files(0)
+    subject: Mapping[str, Any] = request["subject"]
+    variant = Variant.from_data(request["variant"])
+    ast, target = _kernel(subject)
+    check_kernel(ast, MAX_BYTES)
+    with _flags(subject):
+        target = target_named(variant.target) if variant.target else target
+        compiled = compile_variant(ast, target, variant)
+        if compiled.program is None:
+            raise compiled.error or CompileError("it could not be compiled")
+        return launch_case(ast, compiled.program)
+
+
 def replay_job(request: Mapping[str, Any]) -> Data:
     """Kernels compiled with the code on disk, recorded in the order of the request. {"kernels":
     [{"number", "error", "recorded"}]}."""
@@ -203,6 +219,7 @@ JOBS: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
     "variant": variant_job,
     "bisect": bisect_job,
     "minimise": minimise_job,
+    "bindings": bindings_job,
     "replay": replay_job,
 }
 
