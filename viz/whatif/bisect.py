@@ -44,7 +44,8 @@ def bisect(
     else:
         found = executor.submit(work, request, seconds).result()
     del found[TRACE]
-    match = found["culprit"]["match"] if found["culprit"] else None
+    culprit = found["culprit"] or (found["failed"] or {}).get("step")
+    match = culprit["match"] if culprit else None
     return {
         "version": _VERSION,
         "kernel": {"number": kernel, "name": subject.name, "target": subject.target},

@@ -114,7 +114,8 @@ def _on_device(ast: UOp, target: Target, variant: Variant) -> Data:
     """The program is right; whether what is rendered of it is, too, where a device runs it."""
     compiled = compile_variant(ast, target, variant)
     if compiled.program is None:
-        return {"failed": {"pass": "rendering", "error": _said(compiled.error)}, "wrong": True}
+        failed = {"pass": "rendering", "error": _said(compiled.error), "step": None}
+        return {"failed": failed, "wrong": True}
     if device_of(target) is None:
         return {}
     try:
