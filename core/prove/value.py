@@ -23,17 +23,10 @@ from core.uop.kernelinfo import AxisType
 
 _LANES: Final = (AxisType.UPCAST, AxisType.UNROLL)
 _INT: Final = dtypes.int64
-_SAME: Final = frozenset(
-    {
-        Ops.NOOP,
-        Ops.CONTIGUOUS,
-        Ops.CONTIGUOUS_BACKWARD,
-        Ops.FUSE,
-        Ops.DETACH,
-        Ops.DERIVATIVE,
-        Ops.COPY,
-    }
-)
+_SAME: Final = frozenset({
+    Ops.NOOP, Ops.CONTIGUOUS, Ops.CONTIGUOUS_BACKWARD, Ops.FUSE, Ops.DETACH, Ops.DERIVATIVE,
+    Ops.COPY,
+})  # fmt: skip
 
 
 class Translation:
@@ -237,7 +230,7 @@ class Translation:
     def _inputs(self, u: UOp, point: Point) -> tuple[Value, ...]:
         key = (u, *point) if point else u
         if isinstance(u.dtype, PtrDType):
-            zero = self.terms.const(_INT, 0)
+            zero = self._iteration(u) or self.terms.const(_INT, 0)
             count = u.src[1].dtype.count if u.op is Ops.INDEX else 1
             if count == 1:
                 return (Address(key, zero, None),)
@@ -245,17 +238,23 @@ class Translation:
         if u.dtype is dtypes.void:
             raise UnknownMeaningError(f"{u.op.name} is no value")
         scalar = u.dtype.scalar()
-        if loops := sorted(
-            (r for r in u.ranges if r in self.bound and r is not u), key=lambda r: r.arg[0]
-        ):
-            at = self.terms.const(_INT, 0)
-            for r in loops:
-                scaled = self.terms.alu(Ops.MUL, _INT, (at, self.terms.const(_INT, r.vmax + 1)))
-                at = self.terms.alu(Ops.ADD, _INT, (scaled, self._wide(self.values(r)[0])))
+        if (at := self._iteration(u)) is not None:
             return tuple(self.terms.read((key, n), scalar, at) for n in range(u.dtype.count))
         low, high = (0.0, 0.0) if dtypes.is_float(u.dtype) else (u.vmin, u.vmax)
         return tuple(
             self.terms.input((key, lane), scalar, low, high) for lane in range(u.dtype.count)
+        )
+
+    def _iteration(self, u: UOp) -> Term | None:
+        """A number for each iteration of the loops that are reduced over, where `u` is in any; far
+        apart, as what `u` addresses may lie beside it."""
+        loops = sorted((r for r in u.ranges if r in self.bound and r is not u), key=repr)
+        at = self.terms.const(_INT, 0)
+        for r in loops:
+            step = self.terms.alu(Ops.MUL, _INT, (at, self.terms.const(_INT, r.vmax + 1)))
+            at = self.terms.alu(Ops.ADD, _INT, (step, self._wide(self.values(r)[0])))
+        return (
+            self.terms.alu(Ops.MUL, _INT, (at, self.terms.const(_INT, 1 << 24))) if loops else None
         )
 
     def _unrolled(self, u: UOp, point: Point) -> tuple[Value, ...]:

@@ -18,6 +18,7 @@ from core.uop.uop import UOp
 
 __all__ = [
     "ast_spec",
+    "broken_rule",
     "index_spec",
     "machine_spec",
     "program_spec",
@@ -47,6 +48,13 @@ def violation(u: UOp, spec: PatternMatcher) -> str | None:
     if by is None:
         return f"{u.op.name} is not allowed here, or not with these sources"
     return f"{u.op.name} breaks the rule: {by.equation}"
+
+
+def broken_rule(u: UOp, spec: PatternMatcher) -> Rule | None:
+    """The rule of `spec` that has something against a node; None where it is allowed, and where no
+    rule speaks of it."""
+    answer, by = _answer(u, spec)
+    return by if answer is not True else None
 
 
 def _answer(u: UOp, spec: PatternMatcher) -> tuple[Any, Rule | None]:

@@ -16,7 +16,7 @@ from typing import Final
 from tests.bench.measure import table
 from tests.mutants import KINDS
 from tests.viz.check.mutating import blamed
-from tests.viz.whatif.mutating import Ending, Trial, trials
+from tests.viz.whatif.mutating import Trial, trials
 
 MUTANTS: Final = int(os.environ.get("BENCH_MUTANTS", "200"))
 SEED: Final = 1
@@ -24,6 +24,8 @@ HEADER: Final = (
     "kind of mutant",
     "mutants",
     "refused",
+    "of these, named",
+    "another named",
     "same result",
     "changed a result",
     "named",
@@ -48,11 +50,14 @@ CHECK_HEADER: Final = (
 
 def figures() -> str:
     """Tables of kinds of mutants."""
-    counts: dict[str, Counter[Ending]] = {kind: Counter() for kind in KINDS}
+    counts: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
     checks: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
     with tempfile.TemporaryDirectory() as folder:
         for at, one in enumerate(trials(SEED, MUTANTS)):
             counts[one.mutant.kind][one.ending] += 1
+            if (by := one.refused_by) is not None:
+                same = by is one.mutant.rule
+                counts[one.mutant.kind]["refused, named" if same else "refused, another"] += 1
             checks[one.mutant.kind].update(_answers(one, Path(folder) / f"{at}.viz"))
     rows = [_check_row(kind, found) for kind, found in checks.items()]
     rows.append(_check_row("all", sum(checks.values(), Counter[str]())))
@@ -78,21 +83,23 @@ def _check_row(kind: str, found: Counter[str]) -> list[object]:
     return [kind, *(found[column] for column in CHECK_HEADER[1:])]
 
 
-def _of_bisect(counts: Mapping[str, Counter[Ending]]) -> str:
-    total: Counter[Ending] = Counter()
+def _of_bisect(counts: Mapping[str, Counter[str]]) -> str:
+    total: Counter[str] = Counter()
     for found in counts.values():
         total += found
     rows = [_row(kind, found) for kind, found in [*counts.items(), ("all", total)]]
     return table(f"Bisect: {MUTANTS} mutants of rules", HEADER, rows)
 
 
-def _row(kind: str, found: Counter[Ending]) -> list[object]:
+def _row(kind: str, found: Counter[str]) -> list[object]:
     wrong = found["found"] + found["blamed wrongly"] + found["not found"]
     refused = found["refused"] + found["not run"] + found["endless"]
     return [
         kind,
-        sum(found.values()),
+        refused + found["same result"] + wrong,
         refused,
+        found["refused, named"],
+        found["refused, another"],
         found["same result"],
         wrong,
         found["found"],

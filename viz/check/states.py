@@ -7,14 +7,16 @@ A state that was run is kept for the next pass, whose first state it is. Never r
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Mapping
 from math import prod
 from typing import Final
 
 import numpy as np
 
+from core.dtype import DType, dtypes
 from core.errors import RunError, UopvizError
 from core.prove.verdict import Verdict
-from core.runtime.numeric import Array
+from core.runtime.numeric import Array, from_memory, to_memory
 from core.runtime.reference.inputs import Values, random_inputs
 from core.runtime.reference.kernel import evaluate_kernel, evaluations
 from core.uop import Ops, UOp
@@ -61,7 +63,8 @@ class States:
                     TypeError, AttributeError, MemoryError) as error:  # fmt: skip
                 what = error.what if isinstance(error, UopvizError) else type(error).__name__
                 return Verdict("unchecked", f"a state cannot be run: {what}"[:300])
-            found = _compared(*pair, longest_sum(before))
+            longest = max(longest_sum(before), longest_sum(after))
+            found = _compared(*pair, _dtypes(before), longest)
             if found.kind != "sampled":
                 return found
             ulps = max(ulps, found.ulps)
@@ -76,7 +79,8 @@ class States:
             inputs = random_inputs(state, other, seed=seed, values=values, most_bytes=MAX_BYTES)
             if (many := evaluations(state, inputs.variables)) > MAX_EVALUATIONS:
                 raise RunError(f"too long to be run ({many:,} operations in sequence)")
-            buffers = {number: _tamed(array) for number, array in inputs.copied().items()}
+            kinds = _dtypes(state)
+            buffers = {n: _tamed(array, kinds.get(n)) for n, array in inputs.copied().items()}
             with np.errstate(all="ignore"):
                 evaluate_kernel(state, buffers, inputs.variables, MAX_BYTES)
             known = self._kept[state, arguments, values] = buffers
@@ -85,12 +89,19 @@ class States:
         return known
 
 
-def _tamed(array: Array) -> Array:
+def _dtypes(state: UOp) -> dict[int, DType]:
+    """Of each argument, what its elements are."""
+    return {u.arg: u.dtype.base for u in state.toposort() if u.op is Ops.DEFINE_GLOBAL}
+
+
+def _tamed(array: Array, dtype: DType | None) -> Array:
     """Inputs without large numbers: sums of these may overflow in one order and not in another."""
-    if array.dtype.kind != "f":
+    if dtype is None or not dtypes.is_float(dtype):
         return array
+    values = from_memory(array, dtype)
     with np.errstate(all="ignore"):
-        return np.where(np.isfinite(array) & (np.abs(array) > _LARGE), array.dtype.type(1), array)
+        large = np.isfinite(values) & (np.abs(values) > _LARGE)
+    return to_memory(np.where(large, values.dtype.type(1), values), dtype)
 
 
 def work_of(state: UOp) -> int:
@@ -143,12 +154,14 @@ def longest_sum(state: UOp) -> int:
     return longest
 
 
-def _compared(before: Stored, after: Stored, longest: int) -> Verdict:
+def _compared(before: Stored, after: Stored, kinds: Mapping[int, DType], longest: int) -> Verdict:
     ulps = 0.0
-    for number, x in before.items():
-        y = after.get(number)
+    for number, held in before.items():
+        dtype, x, y = kinds[number], held, after.get(number)
         if y is None or y.shape != x.shape:
             return Verdict("unchecked", "the states have other arguments")
+        if dtypes.is_float(dtype):
+            x, y = from_memory(x, dtype), from_memory(y, dtype)
         same = (x == y) | ((x != x) & (y != y))
         if same.all():
             continue
@@ -159,7 +172,7 @@ def _compared(before: Stored, after: Stored, longest: int) -> Verdict:
             left, right = x.astype(np.float64), y.astype(np.float64)
             size = np.maximum(np.abs(left), np.abs(right))
             scale = max(1.0, float(size[np.isfinite(size)].max(initial=0.0)))
-            unit = float(np.finfo(x.dtype).eps)
+            unit = dtypes.finfo(dtype).eps
             apart = np.abs(left - right)
             far = ~same & ~(apart <= unit * (_STEPS + longest) * scale)
             relative = apart / (unit * np.maximum(size, 1.0))

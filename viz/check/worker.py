@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from core.check.trial import limit_files
+from core.check.limits import limit_files
 from viz.check.part import Part, check_part
 from viz.check.run import check_passes, processes
 from viz.views.store import Store

@@ -8,16 +8,23 @@ from pathlib import Path
 from viz.command.whatif import chosen_kernel, trace_of, variant_of
 from viz.files.regular import replace_file
 from viz.terminal import put_line, say
-from viz.whatif.reproduce import reproduction
+from viz.whatif.reproduce import on_bindings, reproduction
 
 
 def script(options: argparse.Namespace) -> int:
     """Writes the program, or prints it."""
+    if options.bindings and options.minimise:
+        options.error("--minimise makes a script that compiles the kernel: not with --bindings")
     store = trace_of(options)
     kernel = chosen_kernel(options, store)
     variant = variant_of(options, store)
     options.progress.begin("making it smaller" if options.minimise else "writing")
-    made = reproduction(store, kernel, variant, minimal=options.minimise, seconds=options.seconds)
+    if options.bindings:
+        made = on_bindings(store, kernel, variant, seconds=options.seconds)
+    else:
+        made = reproduction(
+            store, kernel, variant, minimal=options.minimise, seconds=options.seconds
+        )
     options.progress.close()
     if made.said:
         say(made.said, style="hint")

@@ -69,6 +69,11 @@ def add_trying(commands: Any) -> None:
                 action="store_true",
                 help="make the kernel smaller, as long as it fails, is wrong, or differs",
             )
+            made.add_argument(
+                "--bindings",
+                action="store_true",
+                help="PTX and a launch of it: needs cuda-bindings and NumPy, and no uopviz",
+            )
             made.add_argument("-o", "--output", metavar="FILE", help="default: print it")
         if name == "bisect":
             made.set_defaults(failing=2)

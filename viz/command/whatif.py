@@ -235,22 +235,24 @@ def bisect_lines(made: Data) -> Iterator[Line]:
     if (failed := made["failed"]) is not None:
         yield Styled(f"{failed['pass']} fails", "problem")
         yield from _error(failed["error"])
+        if failed["step"] is not None:
+            yield from _culprit(made, failed["step"], "made illegal")
     elif culprit is None and outcome is not None:
         yield outcome["said"]
     elif outcome is not None:
         yield Styled(outcome["said"], "problem")
     if culprit is not None:
-        yield from _culprit(made, culprit)
+        yield from _culprit(made, culprit, "made wrong")
     for note in made["notes"]:
         yield Styled(note, "problem")
     yield Styled(f"{plural(made['asked'], 'state')} of the kernel were run", "hint")
 
 
-def _culprit(made: Data, culprit: Data) -> Iterator[Line]:
+def _culprit(made: Data, culprit: Data, how: str) -> Iterator[Line]:
     match = culprit["match"]
     yield ""
     if match is None:
-        yield Styled(f"first wrong after: {culprit['pass']}", "heading")
+        yield Styled(f"{how} in pass {culprit['pass']}", "heading")
         if culprit["candidates"]:
             yield "one of these rules, as the states between cannot be run:"
             for name in culprit["candidates"][:FEW]:
@@ -259,7 +261,7 @@ def _culprit(made: Data, culprit: Data) -> Iterator[Line]:
             yield "no rule did it, but the code of the pass itself"
         return
     rule = match["rule"]
-    yield Styled(f"made wrong by {rule['name']}, in pass {culprit['pass']}", "heading")
+    yield Styled(f"{how} by {rule['name']}, in pass {culprit['pass']}", "heading")
     where = f"step {match['step']} of {match['rewrite']}"
     if (found := made["inTrace"]) is not None:
         where += f", `uopviz show TRACE {found['rewrite']} {found['step']}`"

@@ -85,7 +85,8 @@ def search_of(
 
 def _bisection(store: Store, subject: Subject, asked: Variant, found: Data) -> Data:
     kernel = subject.number
-    match = found["culprit"]["match"] if found["culprit"] else None
+    culprit = found["culprit"] or (found["failed"] or {}).get("step")
+    match = culprit["match"] if culprit else None
     return {
         "version": _VERSION,
         "kernel": {"number": kernel, "name": subject.name, "target": subject.target},

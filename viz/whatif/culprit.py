@@ -19,8 +19,10 @@ from core.render.renderers import renderers
 from core.runtime.reference.kernel import evaluate_kernel
 from core.target import Target
 from core.uop.kernelinfo import KernelInfo, Opt
+from core.uop.matcher import PatternMatcher
 from core.uop.policy import Policy, following, ignoring, stage
-from core.uop.spec import machine_spec, program_spec
+from core.uop.rule import Rule
+from core.uop.spec import broken_rule, machine_spec, program_spec
 from core.uop.uop import UOp
 from viz.whatif.outcome import MEMORY, Expected, Outcome
 from viz.whatif.search import first_wrong_step
@@ -28,6 +30,8 @@ from viz.whatif.states import Match, PassStates, names_of
 
 LINEARIZE: Final = "linearize"
 """What follows the passes: a graph is put in order."""
+Judged = Callable[[UOp | Sequence[UOp]], Outcome | None]
+"""What a graph computes; None where that is not known."""
 MAX_LEFT_OUT: Final = 12
 """Rules that are left out, one at a time, where states between cannot be run."""
 
@@ -54,14 +58,16 @@ class Culprit:
 @dataclass(frozen=True, eq=False)
 class Verdict:
     """What a search found. `outcome`: of the last state that was reached. `failed`: the pass that
-    raised `error`; the culprit is then what made the state before it wrong, if it is. `asked`:
-    states that were run."""
+    raised `error`; the culprit is then what made the state before it wrong, if it is, and `illegal`
+    the match after which the graph breaks its rules, or whose function raised. `asked`: states that
+    were run."""
 
     outcome: Outcome | None
     culprit: Culprit | None
     asked: int
     failed: str = ""
     error: UopvizError | None = None
+    illegal: Culprit | None = None
 
 
 class Kernel:
@@ -155,7 +161,46 @@ class Kernel:
         last = len(self.graphs) - 1
         found = self.judge(self.graphs[last])
         culprit = None if found is None or found.equal else self._search(last, found)
-        return Verdict(found, culprit, self.asked, name, error)
+        illegal = None if culprit is not None else self._illegal(name)
+        return Verdict(found, culprit, self.asked, name, error, illegal)
+
+    def _illegal(self, name: str) -> Culprit | None:
+        """The match of the pass that failed after which its graph breaks a rule of graphs, which
+        it breaks in the end; else the one whose function raised. None where it is neither, as where
+        a pass leaves undone what it is there for."""
+        if name == LINEARIZE:
+            return None
+        number = len(self.states) - 1
+        states, spec = self.states[number], self.steps[number].spec
+        last = states.boundaries[-1].graph
+        rule = None if spec is None else _broken(last, spec)
+        if (
+            spec is not None
+            and rule is not None
+            and _broken(states.boundaries[0].graph, spec, rule) is None
+        ):
+
+            def judge(graph: UOp | Sequence[UOp]) -> Outcome | None:
+                legal = isinstance(graph, UOp) and _broken(graph, spec, rule) is None
+                return Outcome(legal, 0.0, 0.0, 0)
+
+            inside = InPass(self, number, judge)
+            span = first_wrong_step(0, inside.boundaries - 1, inside.right)
+            found = inside.between(span.good, span.bad)
+            return replace(found, before=None, after=None)
+        if states.raised is None:
+            return None
+        rewrite, occurrence = self.place(number, states.raised.rewrite)
+        return Culprit(name, states.raised, (), rewrite, occurrence)
+
+    def place(self, number: int, rewrite: int) -> tuple[str, int]:
+        """The name of a rewrite of pass number `number`, and which of this name it is, of those
+        with matches."""
+        states = self.states[number]
+        name = states.rewrites[rewrite].name
+        before = (r for earlier in self.states[:number] for r in earlier.rewrites)
+        within = states.rewrites[: rewrite + 1]
+        return name, sum(r.name == name and r.matches > 0 for r in (*before, *within))
 
     def _search(self, wrong: int, outcome: Outcome) -> Culprit:
         """What made the state after so many passes wrong; one more than there are: the program in
@@ -194,10 +239,12 @@ class Kernel:
 
 
 class InPass:
-    """The search in one pass: number `number` of the kernel."""
+    """The search in one pass: number `number` of the kernel. `judge`: what says whether a graph is
+    right; by default, whether it computes what it should."""
 
-    def __init__(self, kernel: Kernel, number: int) -> None:
+    def __init__(self, kernel: Kernel, number: int, judge: Judged | None = None) -> None:
         self._kernel, self.number = kernel, number
+        self._judge = judge or kernel.judge
         self._states = kernel.states[number]
         self.name = kernel.steps[number].name
         self.boundaries = len(self._states.boundaries)
@@ -229,7 +276,7 @@ class InPass:
             known = self._states.boundaries[boundary]
             full = matches >= known.matches and not whole
             graph = known.graph if full else self._states.after(matches, boundary, whole)
-            judged = None if graph is None else self._kernel.judge(graph)
+            judged = None if graph is None else self._judge(graph)
             self._known[key] = judged
         return self._known[key]
 
@@ -263,7 +310,7 @@ class InPass:
         if match is None:
             return Culprit(self.name, after=outcomes[0])
         found = self._states.matches[match]
-        rewrite, occurrence = self._place(found.rewrite)
+        rewrite, occurrence = self._kernel.place(self.number, found.rewrite)
         return Culprit(self.name, found, (), rewrite, occurrence, *outcomes)
 
     def _left_out(self, good: int, bad: int, boundary: int, whole: int) -> Culprit:
@@ -277,7 +324,7 @@ class InPass:
         if len(names) > 1:
             return Culprit(self.name, None, tuple(names), "", 0, before, after)
         found = next(m for m in reversed(matches) if m.rule.name == names[0])
-        rewrite, occurrence = self._place(found.rewrite)
+        rewrite, occurrence = self._kernel.place(self.number, found.rewrite)
         return Culprit(self.name, found, (), rewrite, occurrence, before, after, True)
 
     def _without(self, name: str) -> bool:
@@ -288,13 +335,11 @@ class InPass:
         made = PassStates(kernel.function(step), kernel.graphs[self.number], policy)
         if made.result is None:
             return False
-        outcome = kernel.judge(made.result)
+        outcome = self._judge(made.result)
         return outcome is not None and outcome.equal
 
-    def _place(self, rewrite: int) -> tuple[str, int]:
-        """The name of a rewrite of this pass, and which of this name it is, of those with
-        matches."""
-        name = self._states.rewrites[rewrite].name
-        before = (r for states in self._kernel.states[: self.number] for r in states.rewrites)
-        within = self._states.rewrites[: rewrite + 1]
-        return name, sum(r.name == name and r.matches > 0 for r in (*before, *within))
+
+def _broken(graph: UOp, spec: PatternMatcher, only: Rule | None = None) -> Rule | None:
+    """The first rule of a specification that a graph breaks; of one rule, whether it does."""
+    found = (broken_rule(u, spec) for u in graph.toposort())
+    return next((rule for rule in found if rule is not None and only in (None, rule)), None)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
 
 from viz.views.store import Store
-from viz.whatif.isolated import SECONDS, work
+from viz.whatif.isolated import SECONDS, TRACE, work
 from viz.whatif.script import script_text
+from viz.whatif.standalone import bindings_text
 from viz.whatif.subject import Subject, subject_of
 from viz.whatif.variant import Variant
 
@@ -65,6 +67,27 @@ def smaller_script(subject: Subject, made: Data) -> Reproduction:
     title = f"{_title(subject, less)}, made smaller"
     flags = dict(subject.flags)
     return Reproduction(script_text(title, made["graph"], subject.target, flags, less), said)
+
+
+def on_bindings(
+    store: Store,
+    kernel: int,
+    variant: Variant,
+    *,
+    seconds: float = SECONDS,
+    executor: Executor | None = None,
+) -> Reproduction:
+    """A script of PTX that needs the driver's bindings and NumPy only; the kernel is compiled, and
+    evaluated by the reference, in a worker: by default a process of its own. Raises ServerError
+    where it cannot be compiled here, is not PTX for this target, or cannot be evaluated."""
+    subject = subject_of(store, kernel)
+    request = {"job": "bindings", "subject": subject.data(), "variant": variant.data()}
+    if executor is None:
+        case = work(request, seconds)
+    else:
+        case = executor.submit(work, request, seconds).result()
+    del case[TRACE]
+    return Reproduction(bindings_text(f"{_title(subject, variant)}: {variant}", case), "")
 
 
 def _title(subject: Subject, variant: Variant) -> str:

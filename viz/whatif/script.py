@@ -41,9 +41,9 @@ def script_text(
     nodes = ",\n".join(json.dumps(node) for node in graph["nodes"])
     data = f'{{"version": {graph["version"]}, "roots": {json.dumps(graph["roots"])}, "nodes": [\n'
     parts = [
-        f"# {_one_line(title)}: {_one_line(str(variant))}",
+        f"# {one_line(title)}: {one_line(str(variant))}",
         "# Exit status 0: the result is that of the reference; 1: it is not, or it fails.",
-        *(f"#   {_one_line(line)}" for line in lines),
+        *(f"#   {one_line(line)}" for line in lines),
         "",
         "import json",
         "import sys",
@@ -55,26 +55,26 @@ def script_text(
         "from viz.whatif.trying import Trial",
         "from viz.whatif.variant import Variant",
         "",
-        f"TARGET = {_literal(target)}",
+        f"TARGET = {literal(target)}",
         f"FLAGS = {dict(sorted(flags.items()))!r}",
-        f"VARIANT = {_literal(variant.data())}",
+        f"VARIANT = {literal(variant.data())}",
         "SEED = 1",
-        f"GRAPH = {_block(data + nodes + ']}')}",
+        f"GRAPH = {block(data + nodes + ']}')}",
     ]
     return "\n".join(parts) + "\n" + _BODY
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
     """Text of a comment: nothing in it ends the line."""
     return "".join(c if c.isprintable() else " " for c in text)
 
 
-def _literal(value: object) -> str:
+def literal(value: object) -> str:
     """Data as Python writes it, in ASCII."""
     return ascii(value)
 
 
-def _block(text: str) -> str:
+def block(text: str) -> str:
     """Text in lines, a string for each."""
     lines = text.splitlines()
     return "(\n" + "\n".join(f"    {line + chr(10)!a}" for line in lines) + "\n)"

@@ -73,6 +73,7 @@ class _Watcher(NullObserver):
     open: list[int] = field(default_factory=list[int])
     whole: list[bool] = field(default_factory=list[bool])
     count: int = 0
+    raised: Match | None = None
 
     def rewrite_begin(
         self, name: str, sink: UOp, matcher: PatternMatcher, bottom_up: bool, caller: str
@@ -104,6 +105,10 @@ class _Watcher(NullObserver):
         rule: Rule | None,
         node: UOp | None,
     ) -> None:
+        if error is not None and rule is not None and node is not None and self.raised is None:
+            at, depth = self.open[-1], len(self.open) - 1
+            step = self.rewrites[at].matches + 1
+            self.raised = Match(rule, node, node, {}, at, step, depth)
         number = self.open.pop()
         if not self.open and result is not None and self.whole[number]:
             self._boundary(result, number, True)
@@ -117,7 +122,8 @@ class _Watcher(NullObserver):
 class PassStates:
     """A pass that begins with `sink`, under a policy that has no limit. `boundaries`: the graph
     that it begins with, those at both ends of each rewrite of the whole kernel, and the one that it
-    ends with, if it did not fail: then `error` says how."""
+    ends with, if it did not fail: then `error` says how, and `raised` is the match whose function
+    raised it, which became nothing."""
 
     def __init__(self, function: Function, sink: UOp, policy: Policy) -> None:
         self._function, self._sink, self._policy = function, sink, policy
@@ -130,6 +136,7 @@ class PassStates:
             except UopvizError as error:
                 self.error = error
         self.matches, self.rewrites = watcher.matches, watcher.rewrites
+        self.raised = watcher.raised
         self.boundaries = [Boundary(sink, 0, None, True), *watcher.boundaries]
         if self.result is not None:
             self.boundaries.append(Boundary(self.result, watcher.count, None, False))

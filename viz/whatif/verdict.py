@@ -34,6 +34,7 @@ def verdict_data(verdict: Verdict) -> Data:
         else {
             "pass": verdict.failed,
             "error": {"what": error.what, "where": error.where, "hint": error.hint},
+            "step": None if verdict.illegal is None else culprit_data(verdict.illegal),
         },
         "culprit": None if culprit is None else culprit_data(culprit),
         "device": None,

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from core.check.limits import limit_files
 from core.check.safety import MAX_BYTES, check_kernel
-from core.errors import UopvizError
+from core.errors import CompileError, UopvizError
 from core.runtime.device import Device
 from core.target import Target, target_named
 from core.uop.serial import to_data
@@ -31,6 +31,7 @@ from viz.whatif.recompile import (
     code_facts,
     compile_variant,
 )
+from viz.whatif.standalone import launch_case
 from viz.whatif.trying import Trial, device_of, old_program
 from viz.whatif.variant import Variant
 from viz.whatif.verdict import culprit_data, outcome_data, verdict_data
@@ -116,7 +117,8 @@ def _on_device(ast: UOp, target: Target, variant: Variant) -> Data:
     """The program is right; whether what is rendered of it is, too, where a device runs it."""
     compiled = compile_variant(ast, target, variant)
     if compiled.program is None:
-        return {"failed": {"pass": "rendering", "error": error_data(compiled.error)}, "wrong": True}
+        failed = {"pass": "rendering", "error": error_data(compiled.error), "step": None}
+        return {"failed": failed, "wrong": True}
     if device_of(target) is None:
         return {}
     try:
@@ -150,6 +152,21 @@ def minimise_job(request: Mapping[str, Any]) -> Data:
     }
 
 
+def bindings_job(request: Mapping[str, Any]) -> Data:
+    """The data of a script that needs only the vendor's bindings, `standalone.launch_case`."""
+    limit_files(0)
+    subject: Mapping[str, Any] = request["subject"]
+    variant = Variant.from_data(request["variant"])
+    ast, target = kernel_of(subject)
+    check_kernel(ast, MAX_BYTES)
+    with flags_of(subject):
+        target = target_named(variant.target) if variant.target else target
+        compiled = compile_variant(ast, target, variant)
+        if compiled.program is None:
+            raise compiled.error or CompileError("it could not be compiled")
+        return launch_case(ast, compiled.program)
+
+
 def _text(subject: Mapping[str, Any]) -> tuple[str, str] | None:
     match subject.get("text"):
         case [str(kind), str(text)]:
@@ -162,6 +179,7 @@ JOBS: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
     "variant": variant_job,
     "bisect": bisect_job,
     "minimise": minimise_job,
+    "bindings": bindings_job,
 }
 
 

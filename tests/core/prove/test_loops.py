@@ -126,6 +126,12 @@ def test_what_lies_deep_depends_on_a_loop_that_is_reduced_over() -> None:
     same = UOp(Ops.CONTRACT, dtypes.float32.vec(6), (value,), ((0, 6),))
     wrong = UOp(Ops.REDUCE, dtypes.float32, (same,), Ops.ADD)
     assert Checker().check(total, wrong).kind == "differs"
+    lane = loop(4, 1, AxisType.UNROLL)
+    value = memory(1, 300).index(loop(75, 0, AxisType.REDUCE) * 4 + lane).load()
+    both = UOp(Ops.REDUCE, dtypes.float32, (value, loop(75, 0, AxisType.REDUCE), lane), Ops.ADD)
+    lanes = UOp(Ops.CONTRACT, dtypes.float32.vec(300), (value,), ((0, 75), (1, 4)))
+    assert Checker().check(both, both.rebuild((lanes,))).kind == "differs"  # places in memory, too
+    value = memory(1).index(r).load() * memory(2).index(r * 3).load()
     other = UOp(Ops.REDUCE, dtypes.float32, (value * 1.0, r), Ops.ADD)
     assert Checker().check(other, total).kind in ("proved", "sampled")
 

@@ -27,7 +27,7 @@ from core.uop.meaning import (
     remainder,
     threefry,
 )
-from core.uop.meaning_arrays import evaluate_arrays, numpy_dtype
+from core.uop.meaning_arrays import evaluate_arrays, numpy_dtype, round_array
 
 INF, NAN = math.inf, math.nan
 NARROW = {
@@ -282,3 +282,27 @@ def test_arrays_keep_their_axes(op: Ops, dtype: DType) -> None:
     for shape in ((), (1,), (2, 1, 3), (0, 2)):
         found = evaluate_arrays(op, dtype, [np.zeros(shape, np.uint8)], dtypes.uint8)
         assert found.shape == shape
+
+
+@pytest.mark.parametrize("dtype", [dtypes.bfloat16, *dtypes.fp8s], ids=str)
+def test_arrays_are_rounded_to_narrow_floats_as_scalars_are(dtype: DType) -> None:
+    rng = np.random.default_rng(5)
+    info = dtypes.finfo(dtype)
+    with np.errstate(all="ignore"):
+        edges = np.array([info.max, info.smallest_normal, info.eps, 1.0, 0.0, math.inf, math.nan])
+        near = edges[:, None] * (1 + info.eps * np.arange(-3, 4) / 8)
+        scaled = rng.standard_normal(4000) * np.exp2(rng.integers(-150, 150, 4000))
+    extremes = [1e300, -1e300, 5e-324, np.finfo(np.float64).max]
+    floats = np.concatenate([near.ravel(), -near.ravel(), scaled, extremes])
+    singles = np.where(np.abs(floats) < 1e38, floats, 0.0).astype(np.float32)
+    large = np.iinfo(np.int64)
+    integers = rng.integers(large.min, large.max, 500) >> rng.integers(0, 60, 500)
+    ties = np.array([(1 << 62) + (1 << 54) + d for d in (-1, 0, 1)] + [large.min, large.max])
+    unsigned = np.array([(1 << 64) - 1, (1 << 63) + (1 << 55) + 1, 1 << 63], np.uint64)
+    for values in (floats, integers, ties, unsigned, singles):
+        got = round_array(values, dtype)
+        want = np.array([float(cast_value(v, dtype)) for v in values.tolist()], np.float32)
+        assert got.dtype == np.float32
+        assert np.array_equal(got, want, equal_nan=True)
+        known = ~np.isnan(want)
+        assert np.array_equal(np.signbit(got)[known], np.signbit(want)[known])

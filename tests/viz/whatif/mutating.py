@@ -46,6 +46,12 @@ class Trial:
     case: int
     gpu: bool
 
+    @property
+    def refused_by(self) -> Rule | None:
+        """The rule that is named for a graph that breaks its rules, or for an error."""
+        illegal = None if self.verdict is None else self.verdict.illegal
+        return None if illegal is None or illegal.match is None else illegal.match.rule
+
     def __str__(self) -> str:
         said = f"{self.mutant}, in {self.kernel}: {self.ending}"
         culprit = None if self.verdict is None else self.verdict.culprit

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from core.dtype import dtypes
+from core.errors import CompileError
 from core.target import Target
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
 from core.uop.observe import recording
@@ -14,6 +15,7 @@ from core.uop.rule import Rule
 from tests.core.passes.kernels import CPU, elementwise, matmul
 from viz.whatif.culprit import Culprit, Kernel
 from viz.whatif.outcome import Outcome
+from viz.whatif.verdict import verdict_data
 
 
 @rule(UPat(Ops.MUL, src=(UPat.var("x"), UPat.cvar("c")), name="m"))
@@ -165,3 +167,55 @@ def test_inside_a_limit_nothing_is_recorded_that_did_not_happen() -> None:
     with following(Policy(limit=0)), recording() as seen:
         assert graph_rewrite(x, both) is x
     assert seen.events == []
+
+
+@rule(UPat(Ops.ADD, src=(UPat.var("x"), UPat.cvar("c")), name="a"))
+def wider(a: UOp, x: UOp, c: UOp) -> UOp | None:
+    """x + 0.5 -> x + (0.5 as a double), which no graph may hold"""
+    known = c.arg == 0.5 and c.dtype is dtypes.float32
+    return a.rebuild((x, UOp.const(dtypes.float64, 0.5))) if known else None
+
+
+@rule(UPat(Ops.MUL, src=(UPat.var("x"), UPat.cvar("c"))))
+def raises(x: UOp, c: UOp) -> UOp | None:
+    """x * 3 -> an error"""
+    if c.arg != 3:
+        return None
+    raise CompileError("it is three")
+
+
+def test_a_match_that_made_the_graph_illegal() -> None:
+    def function(graph: UOp) -> UOp:
+        graph = graph_rewrite(graph, PatternMatcher([right_product], name="one"), name="one")
+        matcher = PatternMatcher([wider, right_product], name="two")
+        return graph_rewrite(graph, matcher, name="two")
+
+    found = kernel_with(function).find()
+    assert found.failed == "trim" and found.error is not None
+    assert found.illegal is not None and found.illegal.match is not None
+    assert found.illegal.match.rule is wider
+    assert (found.illegal.place, found.illegal.rewrite) == ("trim", "two")
+    data = verdict_data(found)["failed"]["step"]
+    assert data["match"]["rule"]["name"] == "wider"
+
+
+@rule(UPat(Ops.MUL, src=(UPat.var("x"), UPat.cvar("c"))))
+def right_product(x: UOp, c: UOp) -> UOp | None:
+    """x * 3 -> (x + x) + x"""
+    return x + x + x if c.arg == 3 and dtypes.is_float(x.dtype) else None
+
+
+def test_a_function_that_raises_is_named() -> None:
+    matcher = PatternMatcher([right, raises], name="both")
+    found = kernel_with(lambda g: graph_rewrite(g, matcher, name="both")).find()
+    assert found.failed == "trim" and found.error is not None
+    assert found.illegal is not None and found.illegal.match is not None
+    assert found.illegal.match.rule is raises
+    assert found.illegal.match.before is found.illegal.match.after
+
+
+def test_what_is_left_undone_has_no_match() -> None:
+    kernel = Kernel(matmul(8, 8, 64).ast, CPU, policy=Policy(skip=frozenset({"reduce_in_loop"})))
+    found = kernel.find()
+    assert found.failed == "reduce" and found.error is not None
+    assert found.illegal is None

@@ -1,4 +1,5 @@
-"""Whenever a wrong rule makes a result wrong, bisect names that rule, and never another one.
+"""Whenever a wrong rule makes a result wrong, bisect names that rule, and never another one; nor
+does it where a graph breaks its rules.
 
 `--fuzz N` tries N mutants instead of a few. `FUZZ_SEED=seed` runs those of one seed.
 """
@@ -21,4 +22,6 @@ def test_wrong_rules_are_named(request: pytest.FixtureRequest) -> None:
     for one in trials(seed, cases(request.config, FEW)):
         endings[one.ending] += 1
         assert one.ending not in ("blamed wrongly", "not found"), f"seed {seed}: {one}"
-    assert endings["found"]
+        assert one.refused_by in (None, one.mutant.rule), f"seed {seed}: {one}"
+        endings["refused by a rule"] += one.refused_by is not None
+    assert endings["found"] and endings["refused by a rule"]

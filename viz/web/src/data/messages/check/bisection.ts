@@ -7,7 +7,9 @@ export interface Bisection {
   /** Of the program, or on the device; null: it cannot be run. */
   outcome: Outcome | null;
   wrong: boolean;
-  failed: { pass: string; error: CompileProblem } | null;
+  /** `step`: after which the graph broke its rules, or whose function raised; null: not known, or
+   * no step but what the pass left undone. */
+  failed: { pass: string; error: CompileProblem; step: WrongStep | null } | null;
   culprit: WrongStep | null;
   device: string | null;
   /** States that were run. */

@@ -1,0 +1,99 @@
+"""Whole states of a kernel: what is equal, what is rounding, and what differs for which inputs."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from core.dtype import DType, dtypes
+from core.prove.verdict import Verdict
+from core.runtime.reference.states import kernel_states
+from core.shape import ShapeTracker
+from core.uop import Ops, UOp
+from core.uop.kernelinfo import KernelInfo
+from tests.core.passes.kernels import CPU, plain, store
+from viz.check import states
+from viz.check.states import States, longest_sum
+
+N = 64
+
+
+def kernel(value: UOp) -> UOp:
+    return UOp.sink(store(value), arg=KernelInfo())
+
+
+def total(x: UOp) -> UOp:
+    """The sum along the last axis."""
+    axis = len(x.shaped) - 1
+    return UOp(Ops.REDUCE_AXIS, x.dtype, (x,), (Ops.ADD, (axis,)))
+
+
+def compared(a: UOp, b: UOp) -> Verdict:
+    return States().compare(kernel(a), kernel(b))
+
+
+def loaded(dtype: DType = dtypes.float32, shape: tuple[int, ...] = (4, N)) -> UOp:
+    return plain(1, shape, dtype)
+
+
+def test_the_same() -> None:
+    found = compared(total(loaded() * 2.0), total(loaded() + loaded()))
+    assert (found.kind, found.ulps, found.samples) == ("sampled", 0.0, 3)
+
+
+@pytest.mark.parametrize("dtype", [dtypes.float32, dtypes.float16, dtypes.bfloat16], ids=str)
+def test_another_order_of_a_sum_is_rounding(dtype: DType) -> None:
+    x = loaded(dtype)
+    halves = [total(half(x, at)) for at in (0, N // 2)]
+    found = compared(total(x), halves[0] + halves[1])
+    assert found.kind == "sampled", found
+
+
+def half(x: UOp, begin: int) -> UOp:
+    """Half of the elements of each row, as a view."""
+    whole = ShapeTracker.from_shape((4, N))
+    return x.rebuild((x.src[0].replace(arg=whole.shrink([(0, 4), (begin, begin + N // 2)])),))
+
+
+def test_an_element_that_is_left_out() -> None:
+    x = loaded()
+    whole = ShapeTracker.from_shape((4, N)).shrink([(0, 4), (0, N - 1)])
+    less = x.rebuild((x.src[0].replace(arg=whole),))
+    assert compared(total(x), total(less)).kind == "differs"
+
+
+def test_a_small_error_is_no_rounding() -> None:
+    assert compared(loaded(), loaded() * 1.0001).kind == "differs"
+    assert compared(total(loaded()), total(loaded() * 1.0005)).kind == "differs"
+
+
+def test_values_that_differ_in_corners_only() -> None:
+    x = loaded(dtypes.int32)
+    least = x.const_like(int(dtypes.min(dtypes.int32)) + 1)
+    assert compared(x, x.alu(Ops.MAX, least)).kind == "differs"
+    y = loaded()
+    assert compared(y, y - y + y).kind == "differs"  # infinity less infinity
+
+
+def test_a_state_that_stores_nothing() -> None:
+    found = States().compare(kernel(loaded()), UOp.sink(loaded()))
+    assert (found.kind, found.how) == ("differs", "the state after the pass stores nothing")
+
+
+def test_states_that_take_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(states, "MAX_EVALUATIONS", 3)
+    found = compared(total(loaded()), total(loaded() * 2.0))
+    assert found.kind == "unchecked" and "too long to be run" in found.how
+
+
+def test_the_length_of_the_longest_sum() -> None:
+    assert longest_sum(kernel(total(loaded(shape=(4, 256))))) == 256
+
+
+def test_all_passes_keep_what_is_stored() -> None:
+    checked = States()
+    found = [s.root for s in kernel_states(kernel(total(loaded())), CPU) if isinstance(s.root, UOp)]
+    for before, after in pairwise(found):
+        if before is not after and before.op is after.op is Ops.SINK:
+            assert checked.compare(before, after).kind == "sampled"
