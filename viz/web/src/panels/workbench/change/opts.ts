@@ -8,7 +8,7 @@ import { compilable, kernel } from "../../../parts/kernel/kernel";
 import { data } from "../../../state/actions";
 import { runKey } from "../../../state/state";
 import { goWorkbench, workbenchLink } from "../link";
-import { benchTarget, isOpen } from "../where";
+import { benchTarget, compilesFor, isOpen } from "../where";
 
 /** What is known of the optimisations; of the list before, while another one is looked at. */
 export const known = signal<KernelOpts | null>(null);
@@ -79,6 +79,7 @@ export function startOpts(): void {
     const context = kernel.value?.context;
     const target = benchTarget.value;
     if (!isOpen.value || context === undefined || !compilable.value.includes(target)) return "";
+    if (!compilesFor(target)) return "";
     return JSON.stringify([runKey.value, context, target]);
   });
   effect(() => {
