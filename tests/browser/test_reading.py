@@ -77,7 +77,8 @@ PLACES: list[tuple[str, tuple[str, ...]]] = [
     ("filtered", ("f",)),
     ("text diff", ("d",)),
     ("timeline", ("2", "n")),
-    ("rules", ("3",)),
+    ("rules", ("6",)),
+    ("workbench", ("3",)),
     ("keys", ("?",)),
     ("palette", ("Control+k",)),
 ]
@@ -96,7 +97,7 @@ def test_all_texts_stand_out_and_all_controls_have_names(
         assert e.page.evaluate(NAMELESS) == [], place
         if place in ("keys", "palette"):
             e.press("Escape")
-        if place in ("text diff", "rules"):
+        if place in ("text diff", "rules", "workbench"):
             e.press("2")
 
 

@@ -21,7 +21,7 @@ def test_tries_of_a_pass_and_rules_that_never_matched(
     tried = {row["rule"]: row["tries"] for row in totals["rows"] if row["pass"] == name}
     rule, tries = max(tried.items(), key=lambda item: item[1])
     e = open_page(some_pass.at(1))
-    e.press("4")
+    e.press("6")
     e.page.get_by_role("combobox", name="Pass").select_option(name)
     e.wait_address("in", name)
     lines = e.page.get_by_role("listbox", name="Rules").get_by_role("option")

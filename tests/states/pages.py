@@ -41,6 +41,22 @@ def rules_no_hit(page: Page, scene: Scene) -> None:
     page.wait_for_timeout(500)
 
 
+@state("run", "workbench")
+def workbench(page: Page, scene: Scene) -> None:
+    scene.at(page, "v=workbench")
+    expect(page.locator(".wb-opts input").first).to_be_visible(timeout=SLOW)
+    expect(page.locator(".wb .cm-line").first).to_be_visible(timeout=SLOW)
+
+
+@state("run", "workbench-run")
+def workbench_run(page: Page, scene: Scene) -> None:
+    """With an optimisation taken out, run against the original."""
+    workbench(page, scene)
+    page.locator(".wb-opts input").first.click()
+    page.get_by_role("button", name="Run both").click()
+    expect(page.locator(".wb-inputs")).to_be_visible(timeout=SLOW)
+
+
 @state("run", "timeline")
 def timeline(page: Page, scene: Scene) -> None:
     scene.at(page, "v=timeline")

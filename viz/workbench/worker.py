@@ -17,7 +17,6 @@ from core.check.safety import MAX_BYTES, check_kernel
 from core.runtime.device import Device
 from core.target import target_named
 from core.uop.serial import from_data
-from core.uop.uop import UOp
 from viz.work.lines import answer_request, progress
 from viz.work.opts import parse_opts
 from viz.workbench.compare import compare_sides
@@ -28,7 +27,8 @@ from viz.workbench.sides import Change, Side
 def workbench_job(request: Mapping[str, Any]) -> dict[str, Any]:
     """`Workbench` of the page: a kernel, and what `opts`, `skip` or `source` make of it, on
     `device`. Raises UopvizError."""
-    ast = _kernel(request, inside=True)
+    ast = from_data(request["graph"])[0]
+    check_kernel(ast, MAX_BYTES)
     opts, text = request.get("opts"), request.get("source")
     change = Change(
         None if opts is None else parse_opts(str(opts)),
@@ -46,16 +46,11 @@ def workbench_job(request: Mapping[str, Any]) -> dict[str, Any]:
 
 def opts_job(request: Mapping[str, Any]) -> dict[str, Any]:
     """`KernelOpts` of the page, for `target`. Raises UopvizError."""
-    ast = _kernel(request, inside=False)  # nothing is run
+    ast = from_data(request["graph"])[0]
+    check_kernel(ast, 1 << 62, inside=False)  # nothing is run
     opts = request.get("opts")
     asked = None if opts is None else parse_opts(str(opts))
     return opts_of(ast, target_named(str(request["target"])), asked)
-
-
-def _kernel(request: Mapping[str, Any], *, inside: bool) -> UOp:
-    ast = from_data(request["graph"])[0]
-    check_kernel(ast, MAX_BYTES if inside else 1 << 62, inside=inside)
-    return ast
 
 
 JOBS: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {

@@ -19,7 +19,8 @@ _MULTIPLES: Final = (4, 8, 16, 32)
 """Of which PADTO makes a loop longer."""
 _GROUPED: Final = (OptOps.GROUP, OptOps.GROUPTOP)
 _PRODUCTS: Final = 3
-"""Ways to use tensor cores that are offered."""
+"""Ways to use tensor cores that are offered, with the instruction that loses no precision."""
+_LOSSLESS: Final = (-1, 2, 1)
 
 
 def legal_opts(kernel: Kernel) -> list[Opt]:
@@ -46,9 +47,7 @@ def _candidates(kernel: Kernel) -> Iterator[Opt]:
     target = kernel.target
     outer, inner = kernel.sizes(*OUTER), kernel.sizes(AxisType.REDUCE)
     if target.tensor_cores and inner:
-        for row in range(-1, len(target.tensor_cores)):
-            for choice in range(_PRODUCTS):
-                yield Opt(OptOps.TC, choice, (row, 2, 1))
+        yield from (Opt(OptOps.TC, choice, _LOSSLESS) for choice in range(_PRODUCTS))
     for axis, size in enumerate(outer):
         yield from (Opt(OptOps.UPCAST, axis, n) for n in _parts(size, UPCAST_MAX))
     for axis, size in enumerate(inner):

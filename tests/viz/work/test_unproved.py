@@ -24,6 +24,7 @@ from core.uop.kernelinfo import KernelInfo
 from core.uop.serial import to_data
 from viz.work import worker
 from viz.work.worker import JOBS, compile_job, emulate_job, run_job
+from viz.workbench.worker import opts_job, workbench_job
 
 ROOT = Path(__file__).parents[3]
 F, HALF = dtypes.float32, dtypes.float16
@@ -163,6 +164,17 @@ def _opened(name: str) -> object:
         return None
 
 
+@pytest.mark.parametrize("device", ["CPU", "PTX:EMU", "AMD:EMU", "REFERENCE", "NOPE"])
+def test_the_workbench_runs_none_and_says_which_opts_there_are(
+    device: str, nothing_runs: None
+) -> None:
+    ast = OUTSIDE["behind"][0](8)
+    for more in ASKED.values():
+        with pytest.raises(RunError, match="this kernel is not run"):
+            workbench_job(request(ast, device=device, **more))
+    assert opts_job(request(ast, target="sm_90"))["chosen"] == []
+
+
 @pytest.mark.parametrize("target", ["x86-64", "sm_80", "gfx942"])
 def test_compiling_runs_nothing(target: str, nothing_runs: None, tmp_path: Path) -> None:
     made = compile_job(
@@ -204,6 +216,7 @@ def test_few_jobs_take_such_kernels() -> None:
     assert found == {
         # compiles; each job that runs the kernel checks its accesses before
         ("viz/whatif/worker.py", "_kernel"),
+        ("viz/workbench/worker.py", "opts_job"),
         ("viz/work/worker.py", "compile_job"),
         ("viz/work/worker.py", "emulate_job"),
         ("viz/work/worker.py", "_graph"),

@@ -43,7 +43,8 @@ export function commandFor(
 function typing(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement &&
-    (target.matches("input, textarea, select, .ed[data-editing]") || target.isContentEditable)
+    (target.matches("input:not([type=checkbox]), textarea, select, .ed[data-editing]") ||
+      target.isContentEditable)
   );
 }
 

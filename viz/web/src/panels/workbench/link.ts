@@ -5,7 +5,7 @@ import { LinkPart } from "../../state/link/part";
 export const TEXTS = ["edited", "original", "difference"] as const;
 export type Shown = (typeof TEXTS)[number];
 
-interface WorkbenchLink {
+export interface WorkbenchLink {
   /** The target whose texts are shown; null: that of the device. */
   target: string | null;
   /** The device to run on; null: the first that can. */

@@ -1,13 +1,14 @@
 /** On which device the kernel is run, for which target its texts are, and which text is shown. */
-import { computed } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import type { Artifact } from "../../data/messages/kernel";
 import { columnKey, kindOf, kindsOfTarget } from "../../parts/kernel/columns";
 import { compilable, kernel, kernelArtifacts } from "../../parts/kernel/kernel";
 import { PYTHON } from "../../parts/kernel/userText";
 import { deviceFor, editOf } from "../../parts/source/edits";
 import { data } from "../../state/actions";
-import { run, view } from "../../state/state";
-import { goWorkbench, workbenchLink } from "./link";
+import { run, runKey, view } from "../../state/state";
+import { compilesUnasked } from "../../ui/code/since";
+import { goWorkbench, workbenchLink, type WorkbenchLink } from "./link";
 
 export const isOpen = computed(() => view.value.page === "workbench");
 
@@ -23,13 +24,15 @@ export const devices = computed<readonly { device: string; target: string }[]>((
 export const benchDevice = computed(() => {
   const { device, target } = workbenchLink.value;
   const fitting = devices.value.filter((d) => target === null || d.target === target);
-  return fitting.find((d) => d.device === device) ?? fitting[0] ?? null;
+  const asked = fitting.find((d) => d.device === device);
+  return asked ?? fitting.find((d) => d.target === kernel.value?.target) ?? fitting[0] ?? null;
 });
 
 /** The target whose texts are shown; "" before anything is known. */
 export const benchTarget = computed(() => {
   const known = workbenchLink.value.target ?? benchDevice.value?.target;
   if (known !== undefined) return known;
+  if (workbenchLink.value.device !== null && data().server && !devices.value.length) return "";
   return kernel.value?.artifacts[0]?.target ?? kernel.value?.target ?? "";
 });
 
@@ -65,14 +68,38 @@ export const edited = computed(() => {
   return null;
 });
 
+/** Targets that the reader has asked for here, of kernels that are not compiled unasked. */
+const askedFor = signal<{ run: string; targets: ReadonlySet<string> }>({
+  run: "",
+  targets: new Set(),
+});
+
+/** Whether the kernel may be compiled for a target without a further question. */
+export const compilesFor = (target: string): boolean =>
+  compilesUnasked.value === true ||
+  (askedFor.value.run === runKey.value && askedFor.value.targets.has(target));
+
+/** The reader wants the kernel compiled for a target. */
+export function askFor(target: string): void {
+  const { run: of, targets } = askedFor.peek();
+  const before = of === runKey.peek() ? targets : [];
+  askedFor.value = { run: runKey.peek(), targets: new Set([...before, target]) };
+}
+
 /** Turns to a device, and the texts of its target. */
 export function chooseDevice(device: string): void {
   const found = devices.peek().find((d) => d.device === device);
-  if (found) goWorkbench({ device, target: found.target, kind: null });
+  if (found) goWorkbench({ device, ...texts(found.target) });
 }
 
 export function chooseTarget(target: string): void {
-  goWorkbench({ target, kind: null });
+  goWorkbench(texts(target));
+}
+
+/** Optimisations name loops as one target has them. */
+function texts(target: string): Partial<WorkbenchLink> {
+  askFor(target);
+  return target === benchTarget.peek() ? { target } : { target, kind: null, opts: null };
 }
 
 /** Why the kernel cannot be run here, in one sentence; "" where it can. */

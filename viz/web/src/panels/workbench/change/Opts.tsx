@@ -61,7 +61,7 @@ export function Opts() {
                 ? "No optimization is applied."
                 : asking.value
                   ? "Looking for optimizations"
-                  : whyNot.value || "Not known."}
+                  : whyNot.value || "Known once the kernel is compiled here."}
           </li>
         )}
       </ul>

@@ -8,14 +8,26 @@ import { compilable, kernel } from "../../../parts/kernel/kernel";
 import { data } from "../../../state/actions";
 import { runKey } from "../../../state/state";
 import { goWorkbench, workbenchLink } from "../link";
-import { benchTarget, isOpen } from "../where";
+import { benchTarget, compilesFor, isOpen } from "../where";
 
 /** What is known of the optimisations; of the list before, while another one is looked at. */
 export const known = signal<KernelOpts | null>(null);
 export const optsError = signal<ApiProblem | null>(null);
 export const asking = signal(false);
-/** Those that the reader has taken out, in the order of the list; of this kernel and target. */
-const off = signal<readonly { opt: string; before: number }[]>([]);
+/** Those that are on. */
+const applied = computed<readonly string[]>(() => {
+  const { opts } = workbenchLink.value;
+  return opts === null ? (known.value?.chosen ?? []) : partsOf(opts);
+});
+
+/** Those that the reader has taken out, in the order of the list; of this kernel and target. null: the
+ * compiler's that are not on, as after following a link. */
+const off = signal<readonly { opt: string; before: number }[] | null>(null);
+const taken = computed(() => {
+  if (off.value !== null) return off.value;
+  const all = (known.value?.chosen ?? []).map((opt, before) => ({ opt, before }));
+  return all.filter(({ opt }) => !applied.value.includes(opt));
+});
 
 export interface OptRow {
   opt: string;
@@ -29,12 +41,6 @@ export interface OptRow {
 /** "UPCAST(0, 4) UNROLL(0, 2)" -> its parts. Pure. */
 export const partsOf = (opts: string): string[] => opts.match(/[A-Z]+\([^A-Z]*\)/g) ?? [];
 
-/** Those that are on. */
-const applied = computed<readonly string[]>(() => {
-  const { opts } = workbenchLink.value;
-  return opts === null ? (known.value?.chosen ?? []) : partsOf(opts);
-});
-
 /** The list: those that are on, in order, and those that are off where they were. */
 export const optRows = computed<readonly OptRow[]>(() => {
   const why = new Map((known.value?.opts ?? []).map(({ opt, why }) => [opt, why]));
@@ -44,12 +50,12 @@ export const optRows = computed<readonly OptRow[]>(() => {
     why: why.get(opt) ?? "",
     at,
   }));
-  for (const { opt, before } of off.value)
+  for (const { opt, before } of taken.value)
     rows.splice(Math.min(before, rows.length), 0, { opt, on: false, why: "", at: -1 });
   return rows;
 });
 
-export const isReset = computed(() => workbenchLink.value.opts === null && !off.value.length);
+export const isReset = computed(() => workbenchLink.value.opts === null && !taken.value.length);
 
 export function toggleOpt(index: number): void {
   const rows = optRows.peek().map((row, i) => (i === index ? { ...row, on: !row.on } : row));
@@ -61,7 +67,7 @@ export function addOpt(opt: string): void {
 }
 
 export function resetOpts(): void {
-  off.value = [];
+  off.value = null;
   goWorkbench({ opts: null });
 }
 
@@ -79,13 +85,14 @@ export function startOpts(): void {
     const context = kernel.value?.context;
     const target = benchTarget.value;
     if (!isOpen.value || context === undefined || !compilable.value.includes(target)) return "";
+    if (!compilesFor(target)) return "";
     return JSON.stringify([runKey.value, context, target]);
   });
   effect(() => {
     void about.value;
     known.value = null;
     optsError.value = null;
-    off.value = [];
+    off.value = null;
   });
   const asked = computed(() => [about.value, workbenchLink.value.opts].join("\n"));
   effect(() => {

@@ -2,7 +2,7 @@
 import { count, plural, short } from "../../../state/format";
 import { TabText } from "../../../ui/TabText";
 import { kindName, kindOf, targetOf } from "../../../parts/kernel/columns";
-import { canCompile, compile, compiling } from "../../../parts/kernel/kernel";
+import { canCompile, compiling } from "../../../parts/kernel/kernel";
 import { compilesUnasked } from "../../../ui/code/since";
 import { Missing, SourceText } from "../../../parts/source/Column";
 import { DiffPane } from "../../../parts/source/DiffPane";
@@ -11,8 +11,8 @@ import { factText, tellingFacts } from "../../../parts/source/facts";
 import { CopyButton } from "../../../ui/copy";
 import { bench, isStale, state } from "../bench";
 import { goWorkbench, TEXTS, workbenchLink, type Shown } from "../link";
-import { artifact, column, columns, whyNot } from "../where";
-import { both, changes, compilesAlone, editText, showText } from "./texts";
+import { artifact, askFor, column, columns, compilesFor, whyNot } from "../where";
+import { both, changes, editText, showText } from "./texts";
 
 const WORDS: Readonly<Record<Shown, string>> = {
   original: "Original",
@@ -84,12 +84,12 @@ function Body({ shown }: { shown: Shown }) {
       <div class="state">{whyNot.value || "No text of this kernel is known for the target."}</div>
     );
   const target = targetOf(key);
-  const waits = compilesUnasked.value === false && !compilesAlone.value;
+  const waits = compilesUnasked.value === false && !compilesFor(target);
   if (!found && waits && canCompile(target) && !compiling.value.has(target))
     return (
       <div class="state">
         <span>This text was not recorded.</span>
-        <button type="button" class="btn sm" onClick={() => compile(target)}>
+        <button type="button" class="btn sm" onClick={() => askFor(target)}>
           Compile for {short(target, 40)}
         </button>
       </div>

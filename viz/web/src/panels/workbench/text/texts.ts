@@ -4,10 +4,9 @@ import { columnKey, kindOf, targetOf } from "../../../parts/kernel/columns";
 import { canCompile, compile, compiling, kernelArtifacts } from "../../../parts/kernel/kernel";
 import { beginEdit, deviceFor, editOf } from "../../../parts/source/edits";
 import { lineDiff } from "../../../parts/source/lineDiff";
-import { compilesUnasked } from "../../../ui/code/since";
 import { bench } from "../bench";
-import { goWorkbench, workbenchLink, type Shown } from "../link";
-import { column, isOpen } from "../where";
+import { goWorkbench, type Shown } from "../link";
+import { column, compilesFor, isOpen } from "../where";
 
 /** Both texts of the column that is shown: an edit, or what the last run compiled otherwise. */
 export const both = computed<{ base: string; text: string } | null>(() => {
@@ -44,18 +43,11 @@ export function editText(): void {
   beginEdit(key);
 }
 
-/** Whether a text that is not here is compiled without a further question: this compiler made the run
- * here, or the reader has chosen the target. */
-export const compilesAlone = computed(() => {
-  const { target, device } = workbenchLink.value;
-  return compilesUnasked.value === true || target !== null || device !== null;
-});
-
 /** Compiles for the target while the page is open. */
 export function startTexts(): void {
   effect(() => {
     const key = column.value;
-    if (!isOpen.value || key === null || !compilesAlone.value) return;
+    if (!isOpen.value || key === null || !compilesFor(targetOf(key))) return;
     const target = targetOf(key);
     const here = kernelArtifacts.value.some((a) => columnKey(a) === key);
     if (!here && canCompile(target) && !compiling.value.has(target)) compile(target);

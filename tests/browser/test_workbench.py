@@ -1,0 +1,166 @@
+"""The workbench of a kernel: what is changed, both texts, runs in turn, errors, links and keys."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from playwright.sync_api import Locator, expect
+
+from tests.browser.explorer import Explorer
+from tests.browser.hostile import hostile
+from tests.browser.served import Process, export, serve
+from tests.browser.test_sizes import OVERHANG
+
+New = Callable[..., Explorer]
+WAIT = 60_000
+
+
+def opened(new_page: New, server: Process, at: str = "", **options: object) -> Explorer:
+    e = new_page(**options)
+    e.page.goto(f"{server.url}#v=workbench{at}")
+    expect(opts(e).first).to_be_visible(timeout=WAIT)
+    expect(e.page.locator(".wb .cm-line").nth(3)).to_be_visible(timeout=WAIT)
+    expect(e.page.get_by_role("button", name="Run both")).to_be_enabled(timeout=WAIT)
+    return e
+
+
+def opts(e: Explorer) -> Locator:
+    return e.page.get_by_role("region", name="Optimizations").get_by_role("checkbox")
+
+
+def card(e: Explorer, name: str) -> Locator:
+    return e.page.get_by_role("region", name=name)
+
+
+def test_an_opt_is_taken_out_run_and_restored_by_a_link(new_page: New, server: Process) -> None:
+    e = opened(new_page, server)
+    expect(e.page.locator('.top .tab[aria-current="page"]')).to_have_text("Workbench")
+    before = opts(e).count()
+    opts(e).first.uncheck()
+    e.page.wait_for_function("() => location.hash.includes('wo=')")
+    expect(opts(e)).to_have_count(before)
+    e.press("Control+Enter")
+    time = card(e, "Time, edited over original")
+    expect(time.locator(".big")).to_have_text(re.compile(r"^\d+(\.\d\d)?×$"), timeout=WAIT)
+    expect(time).to_contain_text(re.compile(r"95% in \d+\.\d\d – \d+\.\d\d"))
+    expect(time.get_by_role("img")).to_have_attribute("aria-label", re.compile("edited: median"))
+    figures = card(e, "Original and edited compared")
+    for name in ("Median", "p10 to p90", "Throughput", "Bandwidth", "Code size"):
+        expect(figures.get_by_role("row", name=name)).to_contain_text(re.compile(r"\d"))
+    outputs = card(e, "Outputs")
+    expect(outputs.get_by_role("row")).to_have_count(7)
+    expect(outputs.get_by_role("img", name=re.compile("^Both agree"))).to_have_count(6)
+    expect(card(e, "Variants").get_by_role("button")).to_have_count(1)
+    e.press("d")
+    expect(e.page.get_by_role("region", name="Changed lines").locator(".da").first).to_be_visible()
+    e.wait_address("wx", "difference")
+    e.page.reload()
+    expect(opts(e)).to_have_count(before, timeout=WAIT)
+    expect(opts(e).and_(e.page.locator(":checked"))).to_have_count(before - 1)
+    expect(e.page.get_by_role("button", name="Difference")).to_have_attribute(
+        "aria-pressed", "true"
+    )
+    e.page.get_by_role("button", name="Reset").click()
+    expect(opts(e).and_(e.page.locator(":checked"))).to_have_count(before)
+    e.wait_address("wo", None)
+
+
+def test_an_edit_that_is_wrong_shows_where(new_page: New, server: Process) -> None:
+    e = opened(new_page, server)
+    e.press("Shift+E")
+    editor = e.page.get_by_role("textbox", name=re.compile("^LLVM IR source"))
+    expect(editor).to_be_focused(timeout=WAIT)
+    line = e.page.locator(".wb .cm-line").filter(has_text="splat (float 0.0").first
+    text = line.inner_text()
+    line.click()
+    e.press("Home", "Shift+End")
+    e.page.keyboard.type(text.replace("0.000000e+00", "5.000000e+00"))
+    expect(e.page.get_by_role("region", name="Text of the kernel")).to_contain_text("+1")
+    e.press("Control+Enter")
+    outputs = card(e, "Outputs")
+    expect(outputs).to_contain_text("differ: Normal, seed 0", timeout=WAIT)
+    picture = outputs.get_by_role("slider")
+    worst = outputs.locator("dd").nth(3)
+    expect(worst).to_have_text(re.compile(r"^\[\d+, \d+\]$"))
+    first = worst.inner_text()
+    picture.press("ArrowRight")
+    expect(worst).not_to_have_text(first)
+    expect(outputs.locator("dt").nth(3)).to_have_text("Element")
+    line.click()
+    e.page.keyboard.press("Home")
+    e.page.keyboard.type("nonsense ")
+    expect(card(e, "Time, edited over original")).to_contain_text("changed since")
+    e.press("Control+Enter")
+    said = card(e, "Time, edited over original").get_by_role("alert")
+    expect(said).to_contain_text(re.compile(r"line \d+"), timeout=WAIT)
+    expect(e.page.locator(".wb-text .wb-foot")).to_contain_text(re.compile(r"Line \d+: "))
+
+
+def test_devices_targets_and_what_applies(new_page: New, server: Process) -> None:
+    e = opened(new_page, server)
+    devices = card(e, "Devices")
+    devices.get_by_role("button", name="Run on CPU").click()
+    expect(devices.get_by_role("row", name="CPU")).to_contain_text(
+        re.compile(r"µs|ns|ms"), timeout=WAIT
+    )
+    e.page.get_by_role("button", name="Add an optimization").click()
+    menu = e.page.get_by_role("dialog", name="Add an optimization")
+    expect(menu).to_contain_text("Loops left:")
+    count = opts(e).count()
+    menu.locator(".mi").first.click()
+    expect(opts(e)).to_have_count(count + 1)
+    expect(card(e, "Optimizations")).to_contain_text("changed by you")
+    e.page.get_by_role("button", name="Target whose texts are shown").click()
+    e.page.get_by_role("dialog").get_by_role("checkbox", name="gfx1100").click()
+    expect(e.page.get_by_role("tab", name="AMD ISA")).to_be_visible()
+    expect(card(e, "Optimizations")).to_contain_text("chosen by the compiler")
+    expect(e.page.get_by_role("button", name="Run both")).to_be_disabled()
+    e.page.get_by_role("button", name="Device to run on").click()
+    e.page.get_by_role("dialog").get_by_role("checkbox", name="CPU").click()
+    expect(e.page.get_by_role("button", name="Run both")).to_be_enabled()
+
+
+def test_keys_palette_and_the_navigator(new_page: New, server: Process) -> None:
+    e = new_page().goto(server.url)
+    e.press("3")
+    expect(e.page.locator(".wb-grid")).to_be_visible()
+    kernels = [row for row in server.rows() if row["label"] == "kernel" and not row["target"]]
+    names = [row["name"] for row in kernels]
+    e.navigator.get_by_role("treeitem", name=re.compile(names[-1])).first.click()
+    expect(e.page.get_by_role("heading", name=names[-1])).to_be_visible()
+    assert e.address("v") == "workbench"
+    e.page.go_back()
+    expect(e.page.get_by_role("heading", name=names[-1])).to_have_count(0)
+    e.press("Control+k")
+    e.page.keyboard.type("difference of both texts")
+    e.press("Enter")
+    e.wait_address("wx", "difference")
+    e.press("2")
+    expect(e.page.locator(".wb")).to_have_count(0)
+
+
+def test_it_fits(new_page: New, server: Process) -> None:
+    e = opened(new_page, server)
+    for width, height in ((1280, 720), (1440, 900), (1920, 1080)):
+        e.page.set_viewport_size({"width": width, "height": height})
+        expect(e.navigator).to_be_visible(visible=width >= 1440)
+        assert e.page.evaluate(OVERHANG) == [], width
+
+
+def test_files_and_traces_of_strangers_say_what_running_needs(
+    new_page: New, trace: Path, tmp_path: Path
+) -> None:
+    file = export(trace, tmp_path / "run.html")
+    e = new_page(offline=True)
+    e.page.goto(f"{file.as_uri()}#v=workbench")
+    expect(e.page.locator(".wb .cm-line").nth(3)).to_be_visible()
+    expect(e.page.locator(".wb")).to_contain_text("open the trace with uopviz")
+    expect(e.page.get_by_role("button", name="Run both")).to_be_disabled()
+    with serve(hostile(tmp_path / "hostile.viz")) as server:
+        e = new_page()
+        e.page.goto(f"{server.url}#v=workbench")
+        expect(e.page.locator(".wb")).to_contain_text("cannot be compiled or run here")
+        expect(e.page.get_by_role("button", name="Run both")).to_be_disabled()
+        assert e.page.locator("#app img, #app script, #app iframe").count() == 0
