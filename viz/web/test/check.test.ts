@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Checks } from "../src/data/messages/check/verdicts";
+import type { Checks } from "../src/data/messages/trials/verdicts";
 import type { Row } from "../src/data/messages/run";
 import { countsWords, knownByPass, marksOf } from "../src/parts/check/marks";
 

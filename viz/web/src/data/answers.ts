@@ -4,7 +4,6 @@
  * viz/check/known/answers.py and viz/compare/answers.py: change those.
  */
 import type { Bundle } from "./messages/bundle";
-import type { Checks, PassVerdicts } from "./messages/check/verdicts";
 import type { Comparison, PassAlignment, ScopeComparison, SourceDifference } from "./messages/compare";
 import type { Emulation } from "./messages/emulation";
 import type { Kernel, Origins, Schedule } from "./messages/kernel";
@@ -15,6 +14,7 @@ import type { Run, Since, Tree, UserFile } from "./messages/run";
 import type { SearchIndex, SearchResult } from "./messages/search";
 import type { Tiles } from "./messages/tile";
 import type { TimelineData } from "./messages/timeline";
+import type { Checks, PassVerdicts } from "./messages/trials/verdicts";
 
 /** The values that each question about a run takes, and what it gives. */
 export interface Answers {

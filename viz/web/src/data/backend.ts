@@ -5,7 +5,8 @@
  */
 import { PAIR_PATHS, PATHS, type Answers, type PairAnswers } from "./answers";
 import type { ApiProblem, Job } from "./messages/job";
-import type { BenchHow, Launch, Peak } from "./messages/kernel";
+import type { Launch, Peak } from "./messages/kernel";
+import type { BenchHow } from "./messages/trials/workbench";
 import type { RecentTraces, RunName } from "./messages/run";
 import type { WhatIfActions } from "./whatif";
 

@@ -1,10 +1,5 @@
 /** What a server does with kernels compiled otherwise. */
-import type {
-  ChangedRules,
-  OpenedVariant,
-  VariantSpec,
-  VariantRow,
-} from "./messages/kernel";
+import type { ChangedRules, OpenedVariant, VariantSpec, VariantRow } from "./messages/trials/whatif";
 
 /** Each is about one run. All reject with a DataError. */
 export interface WhatIfActions {

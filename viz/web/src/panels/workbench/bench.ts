@@ -3,7 +3,7 @@ import { computed, effect, signal } from "@preact/signals";
 import { asProblem, isAbort } from "../../data/backend";
 import { follow } from "../../data/jobs";
 import type { ApiProblem } from "../../data/messages/job";
-import type { BenchHow, Workbench } from "../../data/messages/kernel";
+import type { BenchHow, Workbench } from "../../data/messages/trials/workbench";
 import { kindName, kindOf } from "../../parts/kernel/columns";
 import { kernel } from "../../parts/kernel/kernel";
 import { outcomeOf } from "../../parts/source/edits";

@@ -5,7 +5,7 @@
 import { batch, effect, signal } from "@preact/signals";
 import { asProblem, isAbort } from "../../data/backend";
 import { follow } from "../../data/jobs";
-import type { Bisection } from "../../data/messages/check/bisection";
+import type { Bisection } from "../../data/messages/trials/bisection";
 import type { ApiProblem } from "../../data/messages/job";
 import { announce, data, go, openContext } from "../../state/actions";
 import { short } from "../../state/format";

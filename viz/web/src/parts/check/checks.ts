@@ -5,7 +5,7 @@
 import { batch, computed, effect, signal } from "@preact/signals";
 import { asProblem, isAbort, type CheckWhat } from "../../data/backend";
 import { follow } from "../../data/jobs";
-import type { CheckDone, Checks, PassVerdicts, Verdict } from "../../data/messages/check/verdicts";
+import type { CheckDone, Checks, PassVerdicts, Verdict } from "../../data/messages/trials/verdicts";
 import type { ApiProblem } from "../../data/messages/job";
 import { announce, data, goStep, openRewrite } from "../../state/actions";
 import { short } from "../../state/format";

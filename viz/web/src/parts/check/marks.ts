@@ -1,5 +1,5 @@
 /** What is known of passes and steps, as marks and in words. Pure. */
-import type { Checks, Verdict } from "../../data/messages/check/verdicts";
+import type { Checks, Verdict } from "../../data/messages/trials/verdicts";
 import type { Row } from "../../data/messages/run";
 import { count, plural } from "../../state/format";
 

@@ -111,7 +111,9 @@ export function RunBox({ brief = false }: { brief?: boolean }) {
       {s.kind === "idle" && !brief && <Recorded us={k.launches.us} launches={k.launches.count} />}
       {s.kind === "running" && <span class="t2 el">{s.progress || "Running"}</span>}
       {s.kind === "done" && !brief && <Outcome r={s.result} runs={runs.value} />}
-      {s.kind === "done" && <BrokenBy r={s.result} kernel={k.context} />}
+      {s.kind === "done" && s.result.equal === false && s.result.source === null && (
+        <BrokenBy how={s.result} kernel={k.context} />
+      )}
       {s.kind === "error" && <Failed error={s.error} runs={runs.value} />}
       {s.kind !== "running" && <RunHow />}
       {s.kind === "running" ? (

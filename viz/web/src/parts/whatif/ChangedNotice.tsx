@@ -35,7 +35,7 @@ export function ChangedNotice() {
         <button
           type="button"
           class="link b"
-          title={`Replay ${short(subject.value?.name ?? "", 80)} with the new code (Q)`}
+          title={`Replay ${short(subject.value?.name ?? "", 80)} with the new code (Shift U)`}
           onClick={() => void replay(false)}
         >
           this kernel
@@ -44,7 +44,7 @@ export function ChangedNotice() {
       <button
         type="button"
         class="link b"
-        title="Replay all kernels with the new code (Shift Q)"
+        title="Replay all kernels with the new code (Shift A)"
         onClick={() => void replay(true)}
       >
         {kernels > 1 ? `all ${plural(kernels, "kernel")}` : "all kernels"}

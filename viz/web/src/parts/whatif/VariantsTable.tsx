@@ -1,6 +1,6 @@
 /** The variants of the kernel that is looked at: what was changed, and what came of it. */
 import { useEffect, useState } from "preact/hooks";
-import type { VariantRow } from "../../data/messages/kernel";
+import type { VariantRow } from "../../data/messages/trials/whatif";
 import { count, plural, short } from "../../state/format";
 import { Icon } from "../../ui/Icon";
 import { Menu, MenuItem } from "../../ui/over/Menu";

@@ -1,7 +1,7 @@
 /** What the reader has collected to change of a kernel: rules to leave out, where to stop, optimisations,
  * a target. Belongs to one kernel and goes with it. */
 import { computed, signal } from "@preact/signals";
-import type { VariantSpec } from "../../data/messages/kernel";
+import type { VariantSpec } from "../../data/messages/trials/whatif";
 import { plural } from "../../state/format";
 import { ancestry } from "../../data/rows";
 import { compiledRowOf, currentKernel, currentRow, rows } from "../../state/state";

@@ -3,7 +3,7 @@
  * the file is edited beside it. The server looks at the times of the files only.
  */
 import { computed, effect, signal } from "@preact/signals";
-import type { ChangedRules } from "../../data/messages/kernel";
+import type { ChangedRules } from "../../data/messages/trials/whatif";
 import { data } from "../../state/actions";
 import { connection, run, runKey } from "../../state/state";
 

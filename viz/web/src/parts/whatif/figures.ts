@@ -1,5 +1,5 @@
 /** Figures of a variant in words. Pure. */
-import type { VariantRow } from "../../data/messages/kernel";
+import type { VariantRow } from "../../data/messages/trials/whatif";
 import { count, micros, plural } from "../../state/format";
 
 type Times = NonNullable<VariantRow["times"]>;

@@ -7,7 +7,7 @@ import { asProblem, isAbort } from "../../data/backend";
 import { follow } from "../../data/jobs";
 import type { ApiProblem } from "../../data/messages/job";
 import type { Row } from "../../data/messages/run";
-import type { Replayed, SmallerScript, VariantRow } from "../../data/messages/kernel";
+import type { Replayed, SmallerScript, VariantRow, VariantSpec } from "../../data/messages/trials/whatif";
 import { allData, announce, data, followLink, reportProblem } from "../../state/actions";
 import { openDrawer } from "../../state/drawer";
 import { plural } from "../../state/format";
@@ -16,7 +16,7 @@ import { compareAt, kernelsCompared } from "../../state/link/links";
 import { saveFile } from "../../state/save";
 import { isOfPair } from "../../state/link/view";
 import { currentKernel, run, runKey, runName, view } from "../../state/state";
-import { asked, clear, limit, wordsOf } from "./asked";
+import { asked, clear, limit, NOTHING, wordsOf } from "./asked";
 import { changedRules, replayedState } from "./changed";
 
 /** Somebody waits for the answer of a second. */
@@ -172,6 +172,20 @@ export async function tryVariant(): Promise<void> {
   if (made === null) return;
   retryVariants();
   announce("The variant is in the table");
+}
+
+/** Compiles the kernel with what `change` says, keeps it, and shows both kernels side by side. */
+export async function compareWith(change: Partial<VariantSpec>): Promise<void> {
+  const kernel = subject.peek();
+  if (!kernel || !canTry()) return;
+  const spec = { ...NOTHING, ...change };
+  const made = await work<{ kept: { number: number } | null }>(
+    `Compiling ${wordsOf(spec)}`,
+    kernel.name,
+    () => data().server!.whatIf.tryVariant(kernel.id, spec, limit.peek()),
+  );
+  retryVariants();
+  if (made?.kept) await compareVariants(made.kept.number);
 }
 
 /** Compiles the kernel, or all of the run, with the code on disk, and shows the comparison. */

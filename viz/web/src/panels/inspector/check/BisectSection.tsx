@@ -1,6 +1,6 @@
 /** Which step broke it: how far the search is, then what made the result of the kernel wrong. */
 import { closeSearch, openFound, search } from "../../../parts/check/bisect";
-import type { Bisection, Outcome, WrongStep } from "../../../data/messages/check/bisection";
+import type { Bisection, Outcome, WrongStep } from "../../../data/messages/trials/bisection";
 import { short } from "../../../state/format";
 import { step, view } from "../../../state/state";
 import { Clipped, Place } from "../../../ui/Text";
@@ -38,7 +38,8 @@ export function BisectSection() {
 }
 
 function Answer({ found }: { found: Bisection }) {
-  const { culprit, failed } = found;
+  const { failed } = found;
+  const culprit = found.culprit ?? failed?.step ?? null;
   return (
     <>
       {found.changed.length > 0 && (
@@ -84,7 +85,7 @@ function Culprit({ found, culprit }: { found: Bisection; culprit: WrongStep }) {
       {match ? (
         <>
           <p class="row wrap g4">
-            Made wrong by <b class="mono">{short(match.rule.name, 80)}</b>
+            {found.culprit ? "Made wrong by" : "Broken by"} <b class="mono">{short(match.rule.name, 80)}</b>
             <Place file={match.rule.file} line={match.rule.line} />
           </p>
           <p class="t2">
@@ -109,10 +110,12 @@ function Culprit({ found, culprit }: { found: Bisection; culprit: WrongStep }) {
             : ", outside of any rule."}
         </p>
       )}
-      <dl class="kv top8">
-        <Result name="Before it" outcome={culprit.before} />
-        <Result name="After it" outcome={culprit.after} />
-      </dl>
+      {found.culprit && (
+        <dl class="kv top8">
+          <Result name="Before it" outcome={culprit.before} />
+          <Result name="After it" outcome={culprit.after} />
+        </dl>
+      )}
       {match && at === null && (
         <div class="why-diff top8">
           <Graph name="Before" lines={match.before} />

@@ -16,7 +16,7 @@ import {
   whyNoPassCheck,
 } from "../../../parts/check/checks";
 import { countsWords, KIND_WORDS, signOf, SIGNS } from "../../../parts/check/marks";
-import type { Verdict } from "../../../data/messages/check/verdicts";
+import type { Verdict } from "../../../data/messages/trials/verdicts";
 import { plural, short, tiny } from "../../../state/format";
 import { currentKernel, currentRow, step } from "../../../state/state";
 import { Clipped } from "../../../ui/Text";

@@ -1,5 +1,6 @@
 /** What was run of this kernel here, against the original. */
 import { ago } from "../../../parts/traces/ago";
+import { canTry, compareWith, isRunning } from "../../../parts/whatif/store";
 import { short } from "../../../state/format";
 import { bench, benches, type Bench } from "../bench";
 import { isNoise, ratioOf, timesWord } from "../result/words";
@@ -34,7 +35,28 @@ export function Variants() {
       ) : (
         <p class="wb-note">Change something and run both: the results are kept here.</p>
       )}
+      <Passes />
     </section>
+  );
+}
+
+/** How the passes of the one that is shown differ from those of the recorded kernel. */
+function Passes() {
+  const how = bench.value?.how;
+  if (!how || how.source !== null || !bench.value!.result.changed || !canTry()) return null;
+  const { opts, skip } = how;
+  return (
+    <div class="wb-foot wb-passes">
+      <button
+        type="button"
+        class="btn sm"
+        title="Compile it again, recorded, and show both kernels pass by pass"
+        disabled={isRunning()}
+        onClick={() => void compareWith({ opts, skip: [...skip] })}
+      >
+        Compare the passes
+      </button>
+    </div>
   );
 }
 

@@ -3,7 +3,7 @@ import { computed, effect, signal } from "@preact/signals";
 import { asProblem, isAbort } from "../../../data/backend";
 import { follow } from "../../../data/jobs";
 import type { ApiProblem } from "../../../data/messages/job";
-import type { KernelOpts } from "../../../data/messages/kernel";
+import type { KernelOpts } from "../../../data/messages/trials/workbench";
 import { compilable, kernel } from "../../../parts/kernel/kernel";
 import { data } from "../../../state/actions";
 import { runKey } from "../../../state/state";

@@ -1,7 +1,7 @@
 /** Figures of both sides and their ratios. */
 import { count, micros, short } from "../../../state/format";
 import { digits, speedOf } from "../../../parts/speed";
-import type { BenchSide, Workbench } from "../../../data/messages/kernel";
+import type { BenchSide, Workbench } from "../../../data/messages/trials/workbench";
 import { bench } from "../bench";
 import { isNoise, numberOf, rangeWord, ratioOf, timesWord } from "./words";
 

@@ -1,6 +1,6 @@
 /** The error over an output, cell by cell; a click or the arrow keys choose one. */
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import type { BenchPicture, Numeric } from "../../../data/messages/kernel";
+import type { BenchPicture, Numeric } from "../../../data/messages/trials/workbench";
 import { plural } from "../../../state/format";
 import { dark } from "../../../state/theme";
 import { prepare } from "../../../ui/canvas";

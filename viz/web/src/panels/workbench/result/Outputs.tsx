@@ -1,7 +1,9 @@
 /** Whether both compute the same: the error as figures and as a picture, and other inputs. */
 import { useState } from "preact/hooks";
 import { count, plural } from "../../../state/format";
-import type { BenchInput, Workbench } from "../../../data/messages/kernel";
+import type { BenchInput, Workbench } from "../../../data/messages/trials/workbench";
+import { BrokenBy } from "../../../parts/check/BrokenBy";
+import { kernel } from "../../../parts/kernel/kernel";
 import { bench } from "../bench";
 import { ErrorPicture } from "./ErrorPicture";
 import { errorWords, value } from "./words";
@@ -24,8 +26,20 @@ export function Outputs() {
           </>
         )}
       </div>
+      {wrong && <Blame />}
       {found ? <Shown key={bench.value!.at} found={found} /> : <p class="wb-note">Not run yet.</p>}
     </section>
+  );
+}
+
+/** The way to the step that is to blame; nothing for a text of the user's own, which has no steps. */
+function Blame() {
+  const { how } = bench.value!;
+  if (how.source !== null || how.skip.length || !kernel.value) return null;
+  return (
+    <div class="wb-blame">
+      <BrokenBy how={how} kernel={kernel.value.context} />
+    </div>
   );
 }
 

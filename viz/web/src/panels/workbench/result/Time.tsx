@@ -1,7 +1,7 @@
 /** How long both take: the ratio with its interval, and two distributions on one axis. */
 import { count, micros, plural } from "../../../state/format";
 import { ticks, together } from "../../../parts/run/histogram";
-import type { BenchTimes } from "../../../data/messages/kernel";
+import type { BenchTimes } from "../../../data/messages/trials/workbench";
 import { bench, isStale, state } from "../bench";
 import { whyNot } from "../where";
 import { changeWord, isNoise, ratioOf, timesWord } from "./words";

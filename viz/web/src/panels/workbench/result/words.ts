@@ -1,5 +1,5 @@
 /** Figures of the workbench as they read. Pure. */
-import type { Numeric, Workbench } from "../../../data/messages/kernel";
+import type { Numeric, Workbench } from "../../../data/messages/trials/workbench";
 import { micros, tiny } from "../../../state/format";
 
 /** Ratios that differ from 1 by less are the same: timing is not better than that. */

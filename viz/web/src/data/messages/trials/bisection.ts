@@ -1,15 +1,17 @@
 /** Which step broke it: what made the result of a kernel differ from the reference. */
+import type { ApiProblem } from "../job";
+import type { RuleChange, VariantSaid } from "./whatif";
 
 export interface Bisection {
   version: 1;
   kernel: KernelNamed;
-  variant: VariantAsked;
+  variant: VariantSaid;
   /** Of the program, or on the device; null: it cannot be run. */
   outcome: Outcome | null;
   wrong: boolean;
   /** `step`: after which the graph broke its rules, or whose function raised; null: not known, or
    * no step but what the pass left undone. */
-  failed: { pass: string; error: CompileProblem; step: WrongStep | null } | null;
+  failed: { pass: string; error: ApiProblem; step: WrongStep | null } | null;
   culprit: WrongStep | null;
   device: string | null;
   /** States that were run. */
@@ -17,7 +19,7 @@ export interface Bisection {
   notes: string[];
   /** Numbers as `uopviz show` takes them; null: the trace has no such step. */
   inTrace: { rewrite: number; step: number } | null;
-  changed: ChangedRule[];
+  changed: RuleChange[];
 }
 
 export interface WrongStep {
@@ -45,22 +47,6 @@ export interface KernelNamed {
   target: string;
 }
 
-export interface VariantAsked {
-  skip: string[];
-  stop_after: number | null;
-  inside: string;
-  opts: string | null;
-  target: string;
-  /** All of it in words. */
-  said: string;
-}
-
-export interface CompileProblem {
-  what: string;
-  where: string;
-  hint: string;
-}
-
 export interface Outcome {
   equal: boolean;
   error: number;
@@ -74,14 +60,5 @@ export interface Outcome {
   wanted: number | null;
   /** The access outside of memory that ended it, or "". */
   fault: string;
-  said: string;
-}
-
-/** `line` is 0 where it is gone. */
-export interface ChangedRule {
-  name: string;
-  file: string;
-  line: number;
-  gone: boolean;
   said: string;
 }

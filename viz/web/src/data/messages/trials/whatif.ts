@@ -1,0 +1,111 @@
+/** Kernels compiled otherwise: variants that are kept, replays, rules that have changed. */
+import type { ApiProblem } from "../job";
+
+/** In what a kernel is compiled otherwise. */
+export interface VariantSpec {
+  /** Names of rules that are left out. */
+  skip: string[];
+  /** So many matches, and none after; null: all. */
+  stop_after: number | null;
+  /** The pass where these two hold, "simplify#2" for the second of that name; "" for all. */
+  inside: string;
+  /** Optimisations as text, "" for none; null: those that the compiler chooses. */
+  opts: string | null;
+  /** "": that of the recording. */
+  target: string;
+}
+
+export interface VariantSaid extends VariantSpec {
+  /** The same in words. */
+  said: string;
+}
+
+/** A variant that was tried and is kept, as a row of the table. */
+export interface VariantRow {
+  number: number;
+  kernel: number;
+  name: string;
+  variant: VariantSaid;
+  /** null: it compiles. */
+  error: ApiProblem | null;
+  /** What ran it; null: it was not run. */
+  device: string | null;
+  outcome: { equal: boolean; said: string } | null;
+  /** New time over old: median and the interval that holds it with 95 %; microseconds of both. */
+  times: {
+    ratio: number;
+    low: number;
+    high: number;
+    old: number;
+    new: number;
+    turns: number;
+  } | null;
+  code: VariantCode | null;
+  oldCode: VariantCode | null;
+  /** Those that were applied; null: not known. */
+  opts: string | null;
+  notes: string[];
+  /** Sentences: rules whose text was another one than in the trace. */
+  changed: string[];
+}
+
+/** What machine code takes; null: no tool of this machine says it. */
+export interface VariantCode {
+  instructions: number | null;
+  registers: number | null;
+  lines: number | null;
+  /** Kind of the text. */
+  text: string;
+}
+
+/** A rule whose text is not the recorded one any more. */
+export interface RuleChange {
+  name: string;
+  file: string;
+  line: number;
+  gone: boolean;
+  /** "distribute changed, index.py:18" */
+  said: string;
+}
+
+export interface ChangedRules {
+  /** A word for the state of the files: another one after each change. */
+  state: string;
+  changed: RuleChange[];
+}
+
+/** A trace of a variant, opened as a run. */
+export interface OpenedVariant {
+  /** Letter of the run. */
+  run: string;
+  /** Number of the kernel there; null: it has none. */
+  kernel: number | null;
+}
+
+/** Kernels that were compiled with the code on disk. */
+export interface Replayed {
+  version: 1;
+  equal: boolean;
+  changed: RuleChange[];
+  kernels: ReplayedKernel[];
+  notes: string[];
+  /** Letter of the run that was recorded. */
+  run: string;
+}
+
+export interface ReplayedKernel {
+  number: number;
+  name: string;
+  target: string;
+  state: "equal" | "changed" | "failed";
+  error: ApiProblem | null;
+  /** Its number in that run; null: nothing was recorded. */
+  there: number | null;
+}
+
+/** A reproduction script of a smaller kernel. */
+export interface SmallerScript {
+  text: string;
+  /** What was made smaller. */
+  said: string;
+}
