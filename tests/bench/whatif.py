@@ -59,7 +59,7 @@ def _rows(folder: Path) -> Iterator[Row]:
             shown.append(time.perf_counter() - begun)
             _open(page, process, kernel["id"])
             begun = time.perf_counter()
-            page.keyboard.press("Shift+U")
+            page.keyboard.press("Shift+L")
             _compared(page)
             keyed.append(time.perf_counter() - begun)
         # the first turn is that of a server that has just begun

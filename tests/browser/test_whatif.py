@@ -119,7 +119,7 @@ def test_a_changed_rule_is_replayed(explorer: Explorer, code: CodeCopy) -> None:
     expect(notice).to_contain_text("Replayed")
     code.restore()
     expect(notice).to_have_count(0)
-    explorer.press("Shift+U")  # from here, too
+    explorer.press("Shift+L")  # from here, too
     expect(page.get_by_role("main", name="Comparison")).to_contain_text("The runs are equal")
 
 

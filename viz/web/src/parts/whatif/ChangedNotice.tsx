@@ -35,7 +35,7 @@ export function ChangedNotice() {
         <button
           type="button"
           class="link b"
-          title={`Replay ${short(subject.value?.name ?? "", 80)} with the new code (Shift U)`}
+          title={`Replay ${short(subject.value?.name ?? "", 80)} with the new code (Shift L)`}
           onClick={() => void replay(false)}
         >
           this kernel

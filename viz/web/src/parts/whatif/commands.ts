@@ -104,7 +104,7 @@ export const replayCommands: readonly Command[] = [
     id: "replay",
     title: "Replay this kernel with the code on disk",
     group: "Page",
-    keys: ["Shift U"],
+    keys: ["Shift L"],
     when: () => canTry() && !isRunning(),
     run: () => void replay(false),
   },
