@@ -28,10 +28,11 @@ def message(store: Store, passes: Sequence[Data]) -> Data:
     rows: dict[tuple[int, str, str], Data] = {}
     for checked in passes:
         verdicts = [verdict_of(one) for one in checked["verdicts"]]
-        integers.update(checked["integers"])
+        of_integers = set(checked["integers"])
         for step, rule, at in checked["steps"]:
             verdict = verdicts[at]
             total[verdict.kind] += 1
+            integers[verdict.kind] += step in of_integers
             row = rows.get((rule, verdict.kind, verdict.how))
             if row is None:
                 known = rules.get(rule, {})

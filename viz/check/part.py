@@ -7,7 +7,6 @@ another compiler, and nodes that cannot be rebuilt, are answered, not raised.
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -17,7 +16,7 @@ from core.dtype import PtrDType, dtypes
 from core.errors import BudgetError, FormatError, UopvizError
 from core.prove.decide import Checker, Options
 from core.prove.loops import change_of_variables, same_work
-from core.prove.verdict import KINDS, Verdict
+from core.prove.verdict import Verdict
 from core.uop.args import decode_dtype
 from core.uop.ops import Ops
 from core.uop.rule import Assumes
@@ -60,8 +59,8 @@ class CheckedPass:
     steps: list[tuple[int, int, Verdict]] = field(
         default_factory=lambda: list[tuple[int, int, Verdict]]()
     )
-    integers: Counter[str] = field(default_factory=lambda: Counter[str]())
-    """Of the steps that replace an integer or bool, how many have each kind of answer."""
+    integers: list[int] = field(default_factory=list[int])
+    """Of the steps, those that replace an integer or a bool."""
 
     def data(self) -> dict[str, Any]:
         """As JSON, each verdict once."""
@@ -74,7 +73,7 @@ class CheckedPass:
             "rewrite": self.rewrite,
             "steps": rows,
             "verdicts": [v.data() for v in verdicts],
-            "integers": {kind: self.integers[kind] for kind in KINDS},
+            "integers": self.integers,
         }
 
 
@@ -130,9 +129,8 @@ class _Pass:
                 verdict = self.verdict(match)
             self.checked.steps.append((at, self.process.rule(match.rule), verdict))
         self._settle()
-        for at, _, verdict in self.checked.steps:
-            if self._is_integer(steps[at - 1].before):
-                self.checked.integers[verdict.kind] += 1
+        made = (at for at, _, _ in self.checked.steps)
+        self.checked.integers = [at for at in made if self._is_integer(steps[at - 1].before)]
 
     def _settle(self) -> None:
         """Where a step of the pass is wrong by itself, no other is to blame for its result."""

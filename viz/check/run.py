@@ -14,7 +14,7 @@ from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExec
 from typing import Any, Final
 
 from core.check.limits import limit_memory
-from core.prove.verdict import KINDS, Verdict
+from core.prove.verdict import Verdict
 from viz.check.part import Part, check_part
 from viz.views.store import Store
 from viz.work.executors import is_lost
@@ -133,7 +133,7 @@ def _lost(store: Store, number: int) -> dict[str, Any]:
         "rewrite": number,
         "steps": rows,
         "verdicts": [Verdict("unchecked", ENDED).data()],
-        "integers": dict.fromkeys(KINDS, 0),
+        "integers": [],
     }
 
 

@@ -132,7 +132,7 @@ def _made(checked: Data, whole: bool, stated: bool) -> _Checked:
     kinds = [verdict["kind"] for verdict in checked["verdicts"]]
     total = Counter(kinds[at] for _, _, at in checked["steps"])
     differing = [step for step, _, at in checked["steps"] if kinds[at] == "differs"]
-    kept = {name: checked[name] for name in ("rewrite", "steps", "verdicts")}
+    kept = {name: checked[name] for name in ("rewrite", "steps", "verdicts", "integers")}
     kept["verdicts"] = [_finite(verdict) for verdict in checked["verdicts"]]
     return _Checked(
         gzip.compress(to_json(kept), _LEVEL, mtime=0),
@@ -167,4 +167,5 @@ def _joined(before: Data, now: Data) -> Data:
         "rewrite": before["rewrite"],
         "steps": [[step, rule, place[at]] for step, rule, at in sorted(rows.values())],
         "verdicts": [verdicts[at] for at in used],
+        "integers": sorted({*before["integers"], *now["integers"]}),
     }

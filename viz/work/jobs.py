@@ -27,8 +27,9 @@ LIMIT: Final = 120.0
 EXPORT_LIMIT: Final = 3600.0
 """Seconds that an export may take."""
 MAX_RUNNING: Final = 3
-MEMORY: Final = 10 << 30
-"""Bytes of memory that all jobs together may write; so a run leaves room for one other."""
+MEMORY: Final = 14 << 30
+"""Bytes of memory that all jobs together may write; so a check, which may take an hour, leaves room
+for a run."""
 MAX_BEGUN: Final = 48
 """Jobs that run or wait; more are refused."""
 KEPT: Final = 64
@@ -55,7 +56,7 @@ class Kind:
 _WHAT_IF: Final = Kind(
     5 << 30,
     module="viz.whatif.worker",
-    smaller="a rule may not come to an end; leave it out, or allow more time",
+    smaller="a rule may loop forever; leave it out, or allow more time",
     crashed="a rule or the kernel may have crashed it; nothing else was harmed",
 )
 KINDS: Final[Mapping[str, Kind]] = {
@@ -79,7 +80,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         6 << 30,
         600.0,
         "viz.whatif.worker",
-        smaller="a rule may not come to an end",
+        smaller="a rule may loop forever",
         crashed="a rule or the kernel may have crashed it; nothing else was harmed",
     ),
     "workbench": Kind(module="viz.workbench.worker", smaller="try a smaller kernel"),
@@ -233,7 +234,11 @@ class Jobs:
         except Exception as error:  # whatever it was, whoever waits for the job is told
             what = f"the job failed ({type(error).__name__}: {error})"
             failed = ServerError(what[:500], hint="try again, or another kernel")
-        ended()
+        try:
+            ended()
+        except Exception as error:
+            what = f"the job could not be ended ({type(error).__name__}: {error})"
+            failed = failed or ServerError(what[:500], hint="try again")
         if failed is not None:
             self._fail(job, failed)
         else:
@@ -296,6 +301,7 @@ class Jobs:
                 job.progress = str(message["progress"])
             elif "part" in message:
                 tell(message["part"])
+                received = 0  # it is taken care of
             elif "error" in message:
                 error = cast("dict[str, Any]", message["error"])
                 raise ServerError(*(str(error.get(k, "")) for k in ("what", "where", "hint")))

@@ -23,7 +23,8 @@ WRONG = {"kind": "differs", "how": "for these values", "before": "1", "after": "
 def checked(rewrite: int, *kinds: dict[str, Any], first: int = 1) -> dict[str, Any]:
     """A pass whose steps have these verdicts, from step `first` on."""
     steps = [[first + at, 7, at] for at in range(len(kinds))]
-    return {"rewrite": rewrite, "steps": steps, "verdicts": [*kinds]}
+    numbers = [step for step, _, _ in steps]
+    return {"rewrite": rewrite, "steps": steps, "verdicts": [*kinds], "integers": numbers[:1]}
 
 
 def test_steps_of_a_rule_are_joined() -> None:
@@ -35,6 +36,7 @@ def test_steps_of_a_rule_are_joined() -> None:
     kinds = [found["verdicts"][at]["kind"] for _, _, at in found["steps"]]
     assert kinds == ["proved", "differs"]
     assert len(found["verdicts"]) == 2
+    assert found["integers"] == [1, 2]
     assert checks.summary()["differing"] == [[2]]
     assert checks.whole() == set()
     checks.add(checked(3, PROVED, PROVED))

@@ -19,7 +19,7 @@ def verdicts(store: Store, rewrite: int) -> dict[str, Any] | None:
     """What is known of each step of a pass: `PassVerdicts`; None for a number that no pass has."""
     if store.scope_of(rewrite) is None:
         return None
-    nothing = {"rewrite": rewrite, "steps": [], "verdicts": [], "whole": False}
+    nothing = {"rewrite": rewrite, "steps": [], "verdicts": [], "integers": [], "whole": False}
     return take_kept(store).of(rewrite) or nothing
 
 

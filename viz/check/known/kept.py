@@ -17,7 +17,7 @@ from core.errors import FormatError
 from core.prove.verdict import KINDS, verdict_of
 from viz.files.regular import replace_file
 
-VERSION: Final = 2
+VERSION: Final = 3
 MAX_BYTES: Final = 1 << 28
 _ROOT: Final = Path(__file__).parents[3]
 
@@ -84,18 +84,15 @@ def checked_pass(data: object) -> dict[str, Any]:
                 rows.append([step, rule, verdict])
             case _:
                 raise _bad()
-    return {"rewrite": rewrite, "steps": rows, "verdicts": known, "integers": _counts(fields)}
+    return {"rewrite": rewrite, "steps": rows, "verdicts": known, "integers": _numbers(fields)}
 
 
-def _counts(fields: dict[str, Any]) -> dict[str, int]:
-    """How many steps on integers have each kind of answer."""
-    counts = fields.get("integers")
-    if not isinstance(counts, dict):
+def _numbers(fields: dict[str, Any]) -> list[int]:
+    """The steps that replace an integer or a bool."""
+    found = fields.get("integers")
+    if not isinstance(found, list) or not all(type(n) is int for n in cast("list[object]", found)):
         raise _bad()
-    found = [cast("dict[str, Any]", counts).get(kind) for kind in KINDS]
-    if not all(type(count) is int and count >= 0 for count in found):
-        raise _bad()
-    return cast("dict[str, int]", dict(zip(KINDS, found, strict=True)))
+    return cast("list[int]", found)
 
 
 @cache

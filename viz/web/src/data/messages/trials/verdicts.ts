@@ -25,6 +25,8 @@ export interface PassVerdicts {
   /** (step, rule, which of the verdicts); steps count from 1. */
   steps: [number, number, number][];
   verdicts: Verdict[];
+  /** Of these steps, those that replace an integer or a boolean. */
+  integers: number[];
   whole: boolean;
 }
 
