@@ -45,7 +45,12 @@ def test_steps_of_a_rule_are_joined() -> None:
 
 def test_all_that_differ_are_counted_and_some_are_listed() -> None:
     checks = Checks()
-    many = {"rewrite": 1, "steps": [[k, 1, 0] for k in range(1, 3001)], "verdicts": [WRONG]}
+    many = {
+        "rewrite": 1,
+        "steps": [[k, 1, 0] for k in range(1, 3001)],
+        "verdicts": [WRONG],
+        "integers": [],
+    }
     checks.add(many)
     said = checks.summary()
     assert said["differs"] == [3000]

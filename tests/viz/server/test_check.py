@@ -74,7 +74,13 @@ def asked(tmp_path: Path, dist: Path) -> Iterator[Asked]:
 def test_nothing_is_checked_before_it_is_asked_for(asked: Asked) -> None:
     assert asked.get("checks")["rewrite"] == []
     known = asked.get(f"verdicts/{asked.passes[0]}")
-    assert known == {"rewrite": asked.passes[0], "steps": [], "verdicts": [], "whole": False}
+    assert known == {
+        "rewrite": asked.passes[0],
+        "steps": [],
+        "verdicts": [],
+        "integers": [],
+        "whole": False,
+    }
     assert asked.client.get("/api/A/verdicts/99999").status_code == 404
 
 
@@ -157,7 +163,8 @@ def test_what_was_checked_until_a_cancel_is_kept(
     """A worker that gives one pass and then goes on without end."""
     worker = asked.path.parent / "slow_check_worker.py"
     wrong = asked.passes[0]
-    part = {"rewrite": wrong, "steps": [[1, 1, 0]], "verdicts": [{"kind": "proved", "how": ""}]}
+    verdict = {"kind": "proved", "how": ""}
+    part = {"rewrite": wrong, "steps": [[1, 1, 0]], "verdicts": [verdict], "integers": []}
     worker.write_text(
         "import json, sys, time\nsys.stdin.read()\n"
         f"print(json.dumps({{'part': {part!r}}}), flush=True)\n"

@@ -75,7 +75,9 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
             made.emulations.add(kernel, emulate(add(64), device))
         first = next(r["id"] for r in made.tree()["rows"] if r["kind"] == "rewrite" and r["steps"])
         verdict = {"kind": "proved", "how": "equal in normal form"}
-        made.checks.add({"rewrite": first, "steps": [[1, 1, 0]], "verdicts": [verdict]})
+        made.checks.add(
+            {"rewrite": first, "steps": [[1, 1, 0]], "verdicts": [verdict], "integers": [1]}
+        )
         yield made
     made.close()
 
