@@ -194,9 +194,11 @@ def test_a_click_in_the_navigator_shows_the_kernel(open_page: Open, some_pass: P
 
 def test_the_machine_is_measured_once_asked_for(new_page: New, server: Process) -> None:
     e = opened(new_page, server)
-    if e.page.get_by_role("button", name="Measure this machine").count():
-        e.page.get_by_role("button", name="Measure this machine").click()
+    first = e.page.get_by_role("button", name="Measure this machine")
     again = e.page.get_by_role("button", name="Measure again")
+    expect(first.or_(again)).to_be_visible()
+    if first.count():
+        first.click()
     expect(again).to_be_visible(timeout=60_000)
     expect(e.page.locator(".ov-rate .pc").first).to_have_text(re.compile(r"%$"))
     (peak,) = (p for p in server.ask("peaks") if p["device"] == "CPU")

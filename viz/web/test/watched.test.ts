@@ -31,6 +31,28 @@ afterEach(() => {
 const wait = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
 
 describe("what a view asks", () => {
+  it("is asked anew where what it is about changes before an answer has come", async () => {
+    const about = signal("a");
+    const answers: ((answer: string) => void)[] = [];
+    const slow = new Watched<string>(
+      "test",
+      () => true,
+      () => new Promise((resolve) => answers.push(resolve)),
+      undefined,
+      () => about.value,
+    );
+    told({ live: false });
+    slow.start();
+    await wait(0);
+    about.value = "b";
+    await wait(0);
+    expect(answers.length).toBe(2);
+    answers[0]!("of a");
+    answers[1]!("of b");
+    await wait(0);
+    expect(slow.answer.value).toBe("of b");
+  });
+
   it("is asked anew while the program runs, however often the run is heard of", async () => {
     asked = 0;
     for (let i = 0; i < 100; i++) {

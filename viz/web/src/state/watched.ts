@@ -47,6 +47,7 @@ export class Watched<T> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     effect(() => {
       clearTimeout(timer);
+      void this.about(); // what was asked for is asked anew, also where no answer had come yet
       if (!open.value) this.fetching?.abort();
       if (!open.value || !runKey.value) return;
       const pause = this.pause();
