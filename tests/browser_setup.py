@@ -10,7 +10,14 @@ import shutil
 import subprocess
 import sys
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+NAMES = (
+    "chromium-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+)
+PACKAGES = ("chromium-headless-shell", "chromium")
 
 
 def find_browser() -> str | None:
@@ -20,14 +27,22 @@ def find_browser() -> str | None:
 
 
 def install() -> None:
-    """Debian's Chromium through apt; quiet unless it fails."""
-    print("installing chromium for the browser tests (apt-get install chromium) ...", flush=True)
+    """Debian's Chromium through apt, without its windows where there is a package of that, which
+    takes a third less time; quiet unless it fails."""
+    print("installing Chromium for the browser tests (apt-get install chromium) ...", flush=True)
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for command in (["apt-get", "update", "-qq"], ["apt-get", "install", "-y", "-qq", "chromium"]):
-        done = subprocess.run(command, env=environment, capture_output=True, text=True)
-        if done.returncode:
-            print(done.stdout + done.stderr, file=sys.stderr)
+
+    def run(*command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ("apt-get", *command, "-qq"), env=environment, capture_output=True, text=True
+        )
+
+    done = run("update")
+    for package in PACKAGES if done.returncode == 0 else ():
+        done = run("install", "-y", package)
+        if done.returncode == 0:
             return
+    print(done.stdout + done.stderr, file=sys.stderr)
 
 
 def main() -> int:

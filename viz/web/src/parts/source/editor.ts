@@ -87,11 +87,14 @@ const look = EditorView.theme({
     fontVariantLigatures: "none",
     scrollbarWidth: "thin",
     scrollbarColor: "var(--line2) transparent",
+    padding: "4px 0", // not of the content: line numbers would stand without it at first
   },
-  ".cm-content": { padding: "4px 0" },
+  ".cm-content": { padding: "0" },
   ".cm-line": { padding: "0 8px 0 2px" },
   ".cm-gutters": { backgroundColor: "var(--surface)", color: "var(--text3)", border: "0" },
   ".cm-lineNumbers .cm-gutterElement": { minWidth: "34px", padding: "0 8px 0 6px" },
+  // until it has measured its lines, the editor takes them to be lower; the first one only gives the width
+  ".cm-lineNumbers .cm-gutterElement:not(:first-child)": { minHeight: "16px" },
   ".cm-hit": { backgroundColor: "var(--accentbg)" },
   ".cm-hit.cm-gutterElement": {
     color: "var(--accent)",
