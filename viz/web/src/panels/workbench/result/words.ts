@@ -1,6 +1,6 @@
 /** Figures of the workbench as they read. Pure. */
-import type { Numeric, Workbench } from "../../../data/messages/trials/workbench";
-import { micros, tiny } from "../../../state/format";
+import type { BenchInput, Numeric, Workbench } from "../../../data/messages/trials/workbench";
+import { count, micros, plural, tiny } from "../../../state/format";
 
 /** Ratios that differ from 1 by less are the same: timing is not better than that. */
 const SAME = 0.01;
@@ -43,6 +43,20 @@ export function value(n: Numeric): string {
 
 /** "2.4e-7". */
 export const errorWord = (n: Numeric): string => (typeof n === "string" ? "infinite" : tiny(n));
+
+/** Both sides on an input, in few words: "2", "3 apart", "not a number". */
+export function inputWord({ same, ulps, error }: BenchInput): string {
+  if (same === null) return "not run";
+  if (ulps !== null) return count(ulps);
+  if (typeof error === "string") return "not a number";
+  return error === 0 ? "same" : `${errorWord(error)} apart`;
+}
+
+/** How far two outputs that agree are apart. */
+export function equalWords({ ulps, error }: BenchInput): string {
+  if (ulps === 0 || (ulps === null && error === 0)) return "identical";
+  return ulps === null ? "equal within tolerance" : `equal within ${plural(ulps, "ulp", "ulp")}`;
+}
 
 /** "2 ulp, 2.4e-7". */
 export const errorWords = (ulps: number | null, error: Numeric): string =>
