@@ -2,37 +2,11 @@
 import type { BenchInput, Numeric, Workbench } from "../../../data/messages/trials/workbench";
 import { count, micros, plural, tiny } from "../../../state/format";
 
-/** Ratios that differ from 1 by less are the same: timing is not better than that. */
-const SAME = 0.01;
-
 /** Edited over original: of times, or else of instructions that were counted; null where neither is. */
 export function ratioOf(found: Workbench): number | null {
   if (found.times) return found.times.ratio;
   const [a, b] = [found.original.instructions, found.edited.instructions];
   return a !== null && b !== null && a > 0 ? b / a : null;
-}
-
-/** Whether the interval of a ratio says no difference. */
-export const isNoise = (found: Workbench): boolean =>
-  found.times !== null && found.times.low <= 1 && found.times.high >= 1;
-
-/** "0.78×"; less is better, where nothing else is said. */
-export function timesWord(
-  ratio: number,
-  less = true,
-): { text: string; is: "better" | "worse" | "same" } {
-  const text = `${ratio >= 100 ? Math.round(ratio) : ratio.toFixed(2)}×`;
-  if (Math.abs(ratio - 1) < SAME) return { text, is: "same" };
-  return { text, is: ratio < 1 === less ? "better" : "worse" };
-}
-
-/** "22% faster", "1.40× slower"; `what`: of times or of instructions. */
-export function changeWord(ratio: number, what: "time" | "instructions"): string {
-  const [better, worse] = what === "time" ? ["faster", "slower"] : ["fewer", "more"];
-  if (Math.abs(ratio - 1) < 0.005) return what === "time" ? "same time" : "same number";
-  if (ratio < 1) return `${((1 - ratio) * 100).toFixed(ratio > 0.99 ? 1 : 0)}% ${better}`;
-  if (ratio < 2) return `${((ratio - 1) * 100).toFixed(ratio < 1.01 ? 1 : 0)}% ${worse}`;
-  return `${ratio.toFixed(1)}× ${what === "time" ? "the time" : "as many"}`;
 }
 
 /** A number, or what stands for one, in nine digits at most. */
