@@ -204,12 +204,13 @@ function More({ row }: { row: VariantRow }) {
             Save a reproduction script
           </MenuItem>
           <MenuItem
+            disabled={isRunning()}
             onClick={() => {
-              if (!isRunning()) void minimise(row.number);
+              void minimise(row.number);
               close();
             }}
           >
-            Minimise, and save the script
+            Minimize and save the script
           </MenuItem>
           <MenuItem
             onClick={() => {
