@@ -69,7 +69,7 @@ def test_a_rule_is_left_out_and_compared(explorer: Explorer) -> None:
     expect(row).to_contain_text("equal")
     page.get_by_role("button", name="Change the next variant").click()
     form = page.get_by_role("form", name="The next variant")
-    form.get_by_role("button", name=f"Take {SKIPPED} in again").click()
+    form.get_by_role("button", name=f"Use {SKIPPED} again").click()
     form.get_by_label("Rule to leave out").fill("reduce_in_loop")
     form.get_by_label("Rule to leave out").press("Enter")
     form.get_by_role("button", name="Compile and run").click()

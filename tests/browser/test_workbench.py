@@ -44,7 +44,7 @@ def test_an_opt_is_taken_out_run_and_restored_by_a_link(new_page: New, server: P
     e.press("Control+Enter")
     time = card(e, "Time, edited over original")
     expect(time.locator(".big")).to_have_text(re.compile(r"^\d+(\.\d\d)?×$"), timeout=WAIT)
-    expect(time).to_contain_text(re.compile(r"95% in \d+\.\d\d – \d+\.\d\d"))
+    expect(time).to_contain_text(re.compile(r"95% interval \d+\.\d\d – \d+\.\d\d"))
     expect(time.get_by_role("img")).to_have_attribute("aria-label", re.compile("edited: median"))
     figures = card(e, "Original and edited compared")
     for name in ("Median", "p10 to p90", "Throughput", "Bandwidth", "Code size"):

@@ -231,7 +231,7 @@ describe("recorded lines", () => {
 
 describe("opts in words", () => {
   it("are one sentence", () => {
-    expect(optsSentence([])).toBe("The compiler applied no optimisation.");
+    expect(optsSentence([])).toBe("The compiler applied no optimization.");
     expect(optsSentence(["UPCAST(0, 8)", "UNROLL(2, 0)", "THREAD(0, 0)"])).toBe(
       "The kernel computes 8 elements of loop 0 at once, unrolls reduce loop 2 completely, and splits loop 0 over threads.",
     );

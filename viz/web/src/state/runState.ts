@@ -198,6 +198,8 @@ export function createRunState() {
     return Math.max(0, row.steps - b.steps.length);
   });
 
+  /** The names of the rules of the run, each once, in order. */
+  const ruleNames = computed(() => [...new Set([...rules.value.values()].map((r) => r.name))].sort());
   /** A rule's name, also for one that has not arrived yet. */
   const ruleName = (id: number): string => short(rules.value.get(id)?.name ?? `rule ${id}`);
 
@@ -271,6 +273,7 @@ export function createRunState() {
     currentSchedule,
     newSteps,
     ruleName,
+    ruleNames,
     ruleMatches,
     keepMatches,
     nextPassOf,

@@ -47,6 +47,7 @@ export const {
   currentSchedule,
   newSteps,
   ruleName,
+  ruleNames,
   ruleMatches,
   keepMatches,
   nextPassOf,

@@ -26,7 +26,7 @@ export function Head() {
       {k && k.bytes > 0 && <span class="badge mid">{bytes(k.bytes)} moved</span>}
       {row && (
         <Go to={kernelAt(row.id)} class="link nw wide">
-          Its page
+          Kernel page
         </Go>
       )}
       <span class="sp" />

@@ -7,6 +7,7 @@ import type { BenchHow, Workbench } from "../../data/messages/trials/workbench";
 import { kindName, kindOf } from "../../parts/kernel/columns";
 import { kernel } from "../../parts/kernel/kernel";
 import { outcomeOf } from "../../parts/source/edits";
+import { NOTHING, wordsOf } from "../../parts/whatif/asked";
 import { data } from "../../state/actions";
 import { runKey } from "../../state/state";
 import { workbenchLink } from "./link";
@@ -70,10 +71,8 @@ export function startBench(): void {
 /** What is changed, in few words. */
 function titleOf(of: BenchHow): string {
   if (of.source) return `edited ${kindName(of.source.kind)}`;
-  const parts: string[] = [];
-  if (of.opts !== null) parts.push(of.opts || "no opts");
-  if (of.skip.length) parts.push(`without ${of.skip.join(", ")}`);
-  return parts.join("; ") || "original";
+  const { opts, skip } = of;
+  return opts === null && !skip.length ? "original" : wordsOf({ ...NOTHING, opts, skip: [...skip] });
 }
 
 /** The user's command to run both. */

@@ -20,7 +20,7 @@ export interface WorkbenchLink {
 }
 
 const NAME = /^[\w:.-]{1,60}$/;
-const OPTS = /^[A-Z0-9(), -]{1,2000}$/;
+const OPTS = /^[\w(), -]{1,2000}$/;
 const RULE = /^[\w.<>-]{1,200}$/;
 /** An empty list of optimisations. */
 const NONE = "none";

@@ -15,7 +15,7 @@ export function BrokenBy({ how, kernel }: { how: How; kernel: number }) {
       type="button"
       class="btn sm"
       aria-label="Which step broke it?"
-      title="Compiles the kernel again and runs its states, to find the step that made the result wrong (B)"
+      title="Compiles the kernel again and runs its states, to find the step that made the result wrong"
       disabled={!canSearch()}
       onClick={() => void findWrongStep(kernel, how)}
     >

@@ -61,11 +61,18 @@ export async function findWrongStep(
     if (mine.signal.aborted) return;
     search.value = { state: "done", name, answer };
     openFound(answer);
-    announce(answer.culprit?.match ? `Made wrong by ${answer.culprit.match.rule.name}` : "Found");
+    announce(foundWords(answer));
   } catch (thrown) {
     if (isAbort(thrown) || mine.signal.aborted) return;
     search.value = { state: "error", name, error: asProblem(thrown, name) };
   }
+}
+
+/** An answer in one sentence; the inspector has all of it. */
+function foundWords({ culprit, failed }: Bisection): string {
+  if (culprit?.match) return `Made wrong by ${culprit.match.rule.name}`;
+  if (culprit) return `Made wrong by ${culprit.pass}`;
+  return failed ? `Pass ${failed.pass} fails` : "No step is to blame";
 }
 
 /** The step of the trace that an answer names; nothing where it has none. */

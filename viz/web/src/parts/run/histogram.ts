@@ -24,15 +24,7 @@ export function histogram(us: readonly number[], bins = 32): Histogram {
   const from = sorted[0] ?? 0;
   const top = quantile(sorted, 0.95);
   const to = top > from ? from + (top - from) * 1.2 : from + Math.max(from * 0.1, 0.1);
-  const out: Histogram = { bins: new Array<number>(bins).fill(0), from, to, beyond: 0 };
-  for (const t of sorted) {
-    if (t > to) out.beyond += 1;
-    else {
-      const bin = Math.min(bins - 1, Math.floor(((t - from) / (to - from)) * bins));
-      out.bins[bin] = (out.bins[bin] ?? 0) + 1;
-    }
-  }
-  return out;
+  return counted(sorted, from, to, bins);
 }
 
 /** Several distributions in the same bins: from the fastest of all to the slowest 90th percentile, with
@@ -42,15 +34,18 @@ export function together(all: readonly (readonly number[])[], bins = 48): Histog
   const from = Math.min(...sorted.map((us) => us[0] ?? Infinity));
   const top = Math.max(...sorted.map((us) => quantile(us, 0.9)));
   const to = top > from ? from + (top - from) * 1.15 : from + Math.max(from * 0.1, 0.1);
-  return sorted.map((us) => {
-    const out: Histogram = { bins: new Array<number>(bins).fill(0), from, to, beyond: 0 };
-    for (const t of us) {
-      const bin = Math.min(bins - 1, Math.floor(((t - from) / (to - from)) * bins));
-      if (t > to) out.beyond += 1;
-      else out.bins[bin] = (out.bins[bin] ?? 0) + 1;
-    }
-    return out;
-  });
+  return sorted.map((us) => counted(us, from, to, bins));
+}
+
+/** How many of the values lie in each bin. */
+function counted(us: readonly number[], from: number, to: number, bins: number): Histogram {
+  const out: Histogram = { bins: new Array<number>(bins).fill(0), from, to, beyond: 0 };
+  for (const t of us) {
+    const bin = Math.min(bins - 1, Math.floor(((t - from) / (to - from)) * bins));
+    if (t > to) out.beyond += 1;
+    else out.bins[bin] = (out.bins[bin] ?? 0) + 1;
+  }
+  return out;
 }
 
 /** Round values from `from` to `to` for an axis, about `most` of them. */

@@ -3,7 +3,7 @@
 import { plural, short } from "../../state/format";
 import { run } from "../../state/state";
 import { closeNotice, notice } from "./changed";
-import { cancelJob, canTry, job, replay, subject } from "./store";
+import { cancelJob, canTry, isRunning, job, replay, subject } from "./store";
 
 export function ChangedNotice() {
   const n = notice.value;
@@ -35,6 +35,7 @@ export function ChangedNotice() {
         <button
           type="button"
           class="link b"
+          disabled={isRunning()}
           title={`Replay ${short(subject.value?.name ?? "", 80)} with the new code (Shift L)`}
           onClick={() => void replay(false)}
         >
@@ -44,6 +45,7 @@ export function ChangedNotice() {
       <button
         type="button"
         class="link b"
+        disabled={isRunning()}
         title="Replay all kernels with the new code (Shift A)"
         onClick={() => void replay(true)}
       >

@@ -1,7 +1,7 @@
 /** What is changed in the next variant: rules left out, where to stop, optimisations, target. */
 import { useState } from "preact/hooks";
 import { short } from "../../state/format";
-import { rules, run } from "../../state/state";
+import { ruleNames, run } from "../../state/state";
 import { Icon } from "../../ui/Icon";
 import { Menu } from "../../ui/over/Menu";
 import {
@@ -83,8 +83,8 @@ function Fields({ close }: { close: () => void }) {
             type="button"
             class="chip on"
             key={name}
-            aria-label={`Take ${short(name, 60)} in again`}
-            title="Take it in again"
+            aria-label={`Use ${short(name, 60)} again`}
+            title="Use it again"
             onClick={() => toggleSkip(name)}
           >
             <span class="el mono">{short(name, 60)}</span> ✕
@@ -160,7 +160,7 @@ function Fields({ close }: { close: () => void }) {
         <button type="button" class="btn sm" onClick={close}>
           Close
         </button>
-        <button type="submit" class="btn sm pri">
+        <button type="submit" class="btn sm pri" disabled={isRunning()}>
           Compile and run
         </button>
       </div>
@@ -171,7 +171,7 @@ function Fields({ close }: { close: () => void }) {
 /** A field for the name of a rule of the run; one that is complete is added. */
 function AddRule() {
   const [text, setText] = useState("");
-  const names = [...new Set([...rules.value.values()].map((rule) => rule.name))].sort();
+  const names = ruleNames.value;
   const add = (name: string): void => {
     if (!asked.peek().skip.includes(name)) toggleSkip(name);
     setText("");

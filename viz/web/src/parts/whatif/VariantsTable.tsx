@@ -6,8 +6,9 @@ import { Icon } from "../../ui/Icon";
 import { Menu, MenuItem } from "../../ui/over/Menu";
 import { Clipped } from "../../ui/Text";
 import { Failed } from "../Failed";
+import { intervalWord, isNoise, timesWord, timeWord, TINTS } from "../ratio";
 import { asked } from "./asked";
-import { againstOld, amounts, intervalOf } from "./figures";
+import { amounts, intervalOf } from "./figures";
 import {
   choose,
   chosen,
@@ -146,14 +147,15 @@ function Line({ row, compact }: { row: VariantRow; compact: boolean }) {
 }
 
 function Time({ row }: { row: VariantRow }) {
-  const { text, is } = againstOld(row.times);
-  if (!row.times) return <span class="t3">{row.error ? "" : "not timed"}</span>;
+  const { times } = row;
+  if (!times) return <span class="t3">{row.error ? "" : "not timed"}</span>;
+  const { is } = timesWord(times.ratio);
   return (
-    <span class="wi-time" title={intervalOf(row.times)}>
-      <b class={is === "slower" ? "cdel" : is === "faster" ? "cadd" : "t2"}>{text}</b>
+    <span class="wi-time" title={intervalOf(times)}>
+      <b class={isNoise(times) || is === "same" ? "t2" : TINTS[is]}>{timeWord(times)}</b>
       <span class="t3 nw">
         {" "}
-        {row.times.low.toFixed(2)} to {row.times.high.toFixed(2)}
+        {intervalWord(times)}
       </span>
     </span>
   );
@@ -202,12 +204,13 @@ function More({ row }: { row: VariantRow }) {
             Save a reproduction script
           </MenuItem>
           <MenuItem
+            disabled={isRunning()}
             onClick={() => {
-              if (!isRunning()) void minimise(row.number);
+              void minimise(row.number);
               close();
             }}
           >
-            Minimise, and save the script
+            Minimize and save the script
           </MenuItem>
           <MenuItem
             onClick={() => {

@@ -7,6 +7,7 @@ import { change, changesSomething, clear, isSkipped, passHere, toggleSkip } from
 import { closeNotice, notice } from "./changed";
 import {
   cancelJob,
+  canReplayAll,
   canTry,
   chosen,
   compareVariants,
@@ -113,12 +114,12 @@ export const replayCommands: readonly Command[] = [
     title: "Replay all kernels with the code on disk",
     group: "Page",
     keys: ["Shift A"],
-    when: () => !isRunning(),
+    when: () => canReplayAll() && !isRunning(),
     run: () => void replay(true),
   },
   {
     id: "what-if-cancel",
-    title: "Cancel what is compiled otherwise",
+    title: "Cancel the variant or replay",
     group: "Page",
     keys: [],
     when: isRunning,

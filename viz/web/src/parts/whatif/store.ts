@@ -60,16 +60,18 @@ export const retryVariants = (): void => void (attempt.value += 1);
 
 /** One sentence about what is needed to compile the kernel here; "" where nothing is. */
 export function whatIsNeeded(): string {
-  if (!data().server) return "To compile this kernel otherwise, open the trace itself with uopviz.";
+  if (!data().server) return "To compile variants of this kernel, open the trace itself with uopviz.";
   if (run.value && !run.value.targets.length)
     return "This trace was not recorded by this compiler: its kernels cannot be compiled here.";
-  if (!subject.value) return "Choose a kernel, or a pass of one, to compile it otherwise.";
+  if (!subject.value) return "Choose a kernel, or a pass of one, to compile variants of it.";
   if (subject.value.status === "open" && run.value?.live)
     return "The program still compiles this kernel.";
   return "";
 }
 
 export const canTry = (): boolean => whatIsNeeded() === "";
+/** Whether the kernels of the run were recorded by this compiler and can be compiled here. */
+export const canReplayAll = (): boolean => !!data().server && !!run.value?.targets.length;
 export const isRunning = (): boolean => job.value.kind === "running";
 
 /** Follows the kernel from now on. */
@@ -176,7 +178,7 @@ export async function tryVariant(): Promise<void> {
 
 /** Compiles the kernel with what `change` says, keeps it, and shows both kernels side by side. */
 export async function compareWith(change: Partial<VariantSpec>): Promise<void> {
-  const kernel = subject.peek();
+  const [kernel, of] = [subject.peek(), runKey.peek()];
   if (!kernel || !canTry()) return;
   const spec = { ...NOTHING, ...change };
   const made = await work<{ kept: { number: number } | null }>(
@@ -185,7 +187,9 @@ export async function compareWith(change: Partial<VariantSpec>): Promise<void> {
     () => data().server!.whatIf.tryVariant(kernel.id, spec, limit.peek()),
   );
   retryVariants();
-  if (made?.kept) await compareVariants(made.kept.number);
+  if (!made?.kept) return;
+  if (runKey.peek() === of) await compareOf(kernel, [made.kept.number]);
+  else announce(`Variant ${made.kept.number} of ${kernel.name} is kept`);
 }
 
 /** Compiles the kernel, or all of the run, with the code on disk, and shows the comparison. */
@@ -225,16 +229,23 @@ export async function replay(all: boolean): Promise<void> {
 /** Opens variants beside the run and compares: one with the recorded kernel, or two. */
 export async function compareVariants(...numbers: readonly number[]): Promise<void> {
   const kernel = subject.peek();
+  if (kernel) await compareOf(kernel, numbers);
+}
+
+/** Nothing is shown where the reader has gone on to another run meanwhile. */
+async function compareOf(kernel: Row, numbers: readonly number[]): Promise<void> {
   const { server } = data();
-  if (!server || !kernel) return;
+  if (!server) return;
+  const [of, name] = [runKey.peek(), runName.peek()];
   try {
     const opened = [];
     for (const number of numbers.slice(0, 2)) opened.push(await server.whatIf.openVariant(number));
     const [a, b] =
       opened.length > 1
         ? [opened[0]!, opened[1]!]
-        : [{ run: runName.peek(), kernel: kernel.id }, opened[0]!];
+        : [{ run: name, kernel: kernel.id }, opened[0]!];
     await refreshRuns(allData());
+    if (runKey.peek() !== of) return;
     followLink(
       a.kernel !== null && b.kernel !== null
         ? kernelsCompared([a.run, b.run], a.kernel, b.kernel, kernel.name)
@@ -277,7 +288,7 @@ export async function saveScript(number: number): Promise<void> {
 /** Makes the kernel of a variant smaller, and saves its script. */
 export async function minimise(number: number): Promise<void> {
   const name = nameOf(number);
-  const made = await work<SmallerScript>(`Minimising variant ${number}`, name, () =>
+  const made = await work<SmallerScript>(`Minimizing variant ${number}`, name, () =>
     data().server!.whatIf.minimise(number),
   );
   if (made === null) return;

@@ -101,19 +101,21 @@ function Popup({ anchor, label, close, children }: PopupProps) {
 
 interface ItemProps {
   onClick: () => void;
+  disabled?: boolean;
   ticked?: boolean;
   hint?: string;
   children: ComponentChildren;
 }
 
 /** One line of a menu; with a tick column if `ticked` is given. */
-export function MenuItem({ onClick, ticked, hint, children }: ItemProps) {
+export function MenuItem({ onClick, disabled, ticked, hint, children }: ItemProps) {
   return (
     <button
       type="button"
       class="mi"
       role={ticked === undefined ? undefined : "checkbox"}
       aria-checked={ticked}
+      disabled={disabled}
       onClick={onClick}
     >
       {ticked !== undefined && <span class="tick">{ticked ? "✓" : ""}</span>}

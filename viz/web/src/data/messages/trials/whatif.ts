@@ -1,5 +1,6 @@
 /** Kernels compiled otherwise: variants that are kept, replays, rules that have changed. */
 import type { ApiProblem } from "../job";
+import type { Times } from "./times";
 
 /** In what a kernel is compiled otherwise. */
 export interface VariantSpec {
@@ -31,15 +32,8 @@ export interface VariantRow {
   /** What ran it; null: it was not run. */
   device: string | null;
   outcome: { equal: boolean; said: string } | null;
-  /** New time over old: median and the interval that holds it with 95 %; microseconds of both. */
-  times: {
-    ratio: number;
-    low: number;
-    high: number;
-    old: number;
-    new: number;
-    turns: number;
-  } | null;
+  /** Of the variant over the recorded kernel; null: not timed. */
+  times: Times | null;
   code: VariantCode | null;
   oldCode: VariantCode | null;
   /** Those that were applied; null: not known. */

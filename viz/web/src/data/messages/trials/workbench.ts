@@ -1,4 +1,5 @@
 /** The workbench: a kernel as it is and as it is changed, and which optimisations apply. */
+import type { Times } from "./times";
 
 /** A number; "inf", "-inf" and "nan" are what JSON has no numbers for. */
 export type Numeric = number | string;
@@ -23,14 +24,8 @@ export interface BenchSpread {
   p90: number;
 }
 
-/** Times in turn: the median ratio, edited over original, and its interval of 95 %. */
-export interface BenchTimes {
-  ratio: number;
-  low: number;
-  high: number;
-  old: number;
-  new: number;
-  turns: number;
+/** Times in turn, edited over original. */
+export interface BenchTimes extends Times {
   original: BenchSpread;
   edited: BenchSpread;
 }

@@ -69,7 +69,7 @@ function Answer({ found }: { found: Bisection }) {
 
 /** Where no step is to blame. */
 function nothing({ outcome, device }: Bisection): string {
-  if (!outcome) return "It cannot be told: the compiled kernel cannot be run.";
+  if (!outcome) return "Unknown: the compiled kernel cannot be run.";
   const where = device ? ` on ${device}` : "";
   return outcome.equal
     ? `Nothing is wrong: the kernel${where}, compiled with the code on disk, agrees with the reference.`

@@ -47,7 +47,7 @@ export function SharedView({
         )}
         {access ? (
           <Seg
-            label="Number and colour of an element"
+            label="Number and color of an element"
             value={numbered}
             of={[
               ["lane", "Lanes"],

@@ -98,7 +98,7 @@ function Registers({ of }: { of: Exclude<Drawn, { kind: "shared" }> }) {
       {of.kind === "operand" && <p class="t2 mono">{breakable(of.of)}</p>}
       <div class="row wrap g4 tools">
         <Seg
-          label="Number and colour of an element"
+          label="Number and color of an element"
           value={shows}
           of={[
             ["lane", "Lanes"],

@@ -43,7 +43,7 @@ export function optWords(opt: string): string {
 export function optsSentence(opts: readonly string[]): string {
   const words = opts.map(optWords);
   const last = words.at(-1);
-  if (last === undefined) return "The compiler applied no optimisation.";
+  if (last === undefined) return "The compiler applied no optimization.";
   const first = words.slice(0, -1).join(", ");
   return `The kernel ${first ? `${first}, and ` : ""}${last}.`;
 }

@@ -1,7 +1,7 @@
 /** The optimisations of the kernel: on, off, and which others apply; and rules that are left out. */
 import { useState } from "preact/hooks";
 import { short } from "../../../state/format";
-import { rules } from "../../../state/state";
+import { ruleNames } from "../../../state/state";
 import { Icon } from "../../../ui/Icon";
 import { Menu, MenuItem } from "../../../ui/over/Menu";
 import { goWorkbench, workbenchLink } from "../link";
@@ -15,7 +15,7 @@ const MOST = 100;
 export function wordsOf(opt: string): [string, string] {
   const [, name = opt, rest = ""] = PART.exec(opt) ?? [];
   const parts = rest.split(",").map((part) => part.trim());
-  if (name === "TC") return [name, `way ${rest}`];
+  if (name === "TC") return [name, `choice ${parts[0]}`];
   if (name === "SWAP") return [name, `axes ${parts.join(", ")}`];
   const [axis, amount] = parts;
   if (axis === undefined || axis === "None") return [name, ""];
@@ -151,8 +151,7 @@ function RulesOff({ disabled }: { disabled: boolean }) {
 
 function RuleList({ pick }: { pick: (name: string) => void }) {
   const [text, setText] = useState("");
-  const names = [...new Set([...rules.value.values()].map((rule) => rule.name))].sort();
-  const found = names.filter((name) => name.includes(text.trim()));
+  const found = ruleNames.value.filter((name) => name.includes(text.trim()));
   return (
     <>
       <label class="field">

@@ -1,9 +1,10 @@
 /** What was run of this kernel here, against the original. */
+import { isNoise, timesWord, TINTS } from "../../../parts/ratio";
 import { ago } from "../../../parts/traces/ago";
 import { canTry, compareWith, isRunning } from "../../../parts/whatif/store";
 import { short } from "../../../state/format";
 import { bench, benches, type Bench } from "../bench";
-import { isNoise, ratioOf, timesWord } from "../result/words";
+import { ratioOf } from "../result/words";
 
 export function Variants() {
   const list = benches.value;
@@ -63,11 +64,7 @@ function Passes() {
 function Ratio({ one }: { one: Bench }) {
   const ratio = ratioOf(one.result);
   if (ratio === null) return <span class="t3">–</span>;
-  const { text, is: found } = timesWord(ratio);
-  const is = isNoise(one.result) ? "same" : found;
-  return (
-    <span class={is === "better" ? "cadd b num" : is === "worse" ? "cmov b num" : "num"}>
-      {text}
-    </span>
-  );
+  const { text, is } = timesWord(ratio);
+  const tint = isNoise(one.result.times) ? "" : TINTS[is];
+  return <span class={tint ? `${tint} b num` : "num"}>{text}</span>;
 }

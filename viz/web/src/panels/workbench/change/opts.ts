@@ -9,6 +9,7 @@ import { data } from "../../../state/actions";
 import { runKey } from "../../../state/state";
 import { goWorkbench, workbenchLink } from "../link";
 import { benchTarget, compilesFor, isOpen } from "../where";
+import { type OptRow, partsOf, questionOf, rowsOf, type TakenOut } from "./list";
 
 /** What is known of the optimisations; of the list before, while another one is looked at. */
 export const known = signal<KernelOpts | null>(null);
@@ -22,38 +23,17 @@ const applied = computed<readonly string[]>(() => {
 
 /** Those that the reader has taken out, in the order of the list; of this kernel and target. null: the
  * compiler's that are not on, as after following a link. */
-const off = signal<readonly { opt: string; before: number }[] | null>(null);
+const off = signal<readonly TakenOut[] | null>(null);
 const taken = computed(() => {
   if (off.value !== null) return off.value;
   const all = (known.value?.chosen ?? []).map((opt, before) => ({ opt, before }));
   return all.filter(({ opt }) => !applied.value.includes(opt));
 });
 
-export interface OptRow {
-  opt: string;
-  on: boolean;
-  /** Why it does not apply; "" where it does, or is off. */
-  why: string;
-  /** Its place among those that are on; -1 for none. */
-  at: number;
-}
-
-/** "UPCAST(0, 4) UNROLL(0, 2)" -> its parts. Pure. */
-export const partsOf = (opts: string): string[] => opts.match(/[A-Z]+\([^A-Z]*\)/g) ?? [];
-
 /** The list: those that are on, in order, and those that are off where they were. */
-export const optRows = computed<readonly OptRow[]>(() => {
-  const why = new Map((known.value?.opts ?? []).map(({ opt, why }) => [opt, why]));
-  const rows: OptRow[] = applied.value.map((opt, at) => ({
-    opt,
-    on: true,
-    why: why.get(opt) ?? "",
-    at,
-  }));
-  for (const { opt, before } of taken.value)
-    rows.splice(Math.min(before, rows.length), 0, { opt, on: false, why: "", at: -1 });
-  return rows;
-});
+export const optRows = computed<readonly OptRow[]>(() =>
+  rowsOf(applied.value, taken.value, known.value?.opts ?? []),
+);
 
 export const isReset = computed(() => workbenchLink.value.opts === null && !taken.value.length);
 
@@ -94,7 +74,7 @@ export function startOpts(): void {
     optsError.value = null;
     off.value = null;
   });
-  const asked = computed(() => [about.value, workbenchLink.value.opts].join("\n"));
+  const asked = computed(() => questionOf(about.value, workbenchLink.value.opts));
   effect(() => {
     void asked.value;
     mine?.abort();

@@ -1,9 +1,10 @@
 /** Figures of both sides and their ratios. */
 import { count, micros, short } from "../../../state/format";
+import { isNoise, timesWord, TINTS } from "../../../parts/ratio";
 import { digits, speedOf } from "../../../parts/speed";
 import type { BenchSide, Workbench } from "../../../data/messages/trials/workbench";
 import { bench } from "../bench";
-import { isNoise, numberOf, rangeWord, ratioOf, timesWord } from "./words";
+import { numberOf, rangeWord, ratioOf } from "./words";
 
 interface Line {
   name: string;
@@ -49,11 +50,7 @@ export function Compared() {
 
 function Ratio({ ratio, less }: { ratio: number; less: boolean | null }) {
   const { text, is } = timesWord(ratio, less ?? true);
-  return (
-    <span class={less === null || is === "same" ? undefined : is === "better" ? "cadd" : "cmov"}>
-      {text}
-    </span>
-  );
+  return <span class={less === null ? undefined : TINTS[is]}>{text}</span>;
 }
 
 const NAMES = ["Median", "p10 to p90", "Throughput", "Bandwidth", "Registers", "Code size"];
@@ -74,11 +71,11 @@ function linesOf(found: Workbench): Line[] {
   const t = found.times;
   if (t) {
     const [us, nu] = [t.original.median, t.edited.median];
-    add("Median", micros(us), micros(nu), t.ratio, isNoise(found) ? null : true);
+    add("Median", micros(us), micros(nu), t.ratio, isNoise(t) ? null : true);
     add("p10 to p90", rangeWord(t.original), rangeWord(t.edited), null, null);
     const [old, now] = [us, nu].map((n) => speedOf(found.flops, found.bytes, n, undefined));
     const faster = nu > 0 ? us / nu : null;
-    const more = isNoise(found) ? null : false; // better
+    const more = isNoise(t) ? null : false; // better
     if (found.flops > 0)
       add(
         "Throughput",

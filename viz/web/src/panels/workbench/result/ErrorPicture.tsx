@@ -4,6 +4,7 @@ import type { BenchPicture, Numeric } from "../../../data/messages/trials/workbe
 import { plural } from "../../../state/format";
 import { dark } from "../../../state/theme";
 import { prepare } from "../../../ui/canvas";
+import { nearest } from "./nearest";
 import { value } from "./words";
 
 const SIZE = 128;
@@ -49,7 +50,7 @@ export function ErrorPicture({ picture: p, cell, pick }: Props) {
     const box = canvas.current!.getBoundingClientRect();
     const x = ((e.clientX - box.left) / box.width) * p.width;
     const y = ((e.clientY - box.top) / box.height) * p.height;
-    pick(nearest(order, p.width, x - 0.5, y - 0.5));
+    pick(nearest(order, p, x - 0.5, y - 0.5));
   };
   const onKeyDown = (e: KeyboardEvent): void => {
     const way = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[e.key];
@@ -90,15 +91,4 @@ function levelsOf(errors: readonly Numeric[]): number[] {
   const finite = logs.filter(Number.isFinite);
   const [low, high] = [Math.min(...finite), Math.max(...finite)];
   return logs.map((n) => (!Number.isFinite(n) ? 1 : high > low ? (n - low) / (high - low) : 1));
-}
-
-/** The cell that differs and is next to a place; null where none does. */
-function nearest(cells: readonly number[], width: number, x: number, y: number): number | null {
-  let best: number | null = null;
-  let least = Infinity;
-  for (const cell of cells) {
-    const apart = (((cell % width) - x) / width) ** 2 + (Math.floor(cell / width) - y) ** 2 / 1e4;
-    if (apart < least) [best, least] = [cell, apart];
-  }
-  return best;
 }

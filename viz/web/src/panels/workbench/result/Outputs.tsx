@@ -1,12 +1,12 @@
 /** Whether both compute the same: the error as figures and as a picture, and other inputs. */
 import { useState } from "preact/hooks";
-import { count, plural } from "../../../state/format";
+import { count } from "../../../state/format";
 import type { BenchInput, Workbench } from "../../../data/messages/trials/workbench";
 import { BrokenBy } from "../../../parts/check/BrokenBy";
 import { kernel } from "../../../parts/kernel/kernel";
 import { bench } from "../bench";
 import { ErrorPicture } from "./ErrorPicture";
-import { errorWords, value } from "./words";
+import { equalWords, errorWords, inputWord, value } from "./words";
 
 export function Outputs() {
   const found = bench.value?.result ?? null;
@@ -42,13 +42,6 @@ function Blame() {
     </div>
   );
 }
-
-const equalWords = ({ ulps }: BenchInput): string =>
-  ulps === null
-    ? "equal within tolerance"
-    : ulps === 0
-      ? "identical"
-      : `equal within ${plural(ulps, "ulp", "ulp")}`;
 
 /** Whether the edited kernel is as right as the original on an input; null where it was not run. */
 export function verdict(input: BenchInput): boolean | null {
@@ -114,15 +107,7 @@ function Input({ input }: { input: BenchInput }) {
   return (
     <tr title={wordsOf(input)}>
       <td>{input.title}</td>
-      <td class="r">
-        {input.same === null
-          ? "not run"
-          : input.ulps === null
-            ? input.same
-              ? "same"
-              : "not a number"
-            : count(input.ulps)}
-      </td>
+      <td class="r">{inputWord(input)}</td>
       <td class="r">
         {is !== null && (
           <span class={is ? "sig add" : "sig del"} role="img" aria-label={wordsOf(input)}>

@@ -1,10 +1,18 @@
 /** How long both take: the ratio with its interval, and two distributions on one axis. */
 import { count, micros, plural } from "../../../state/format";
+import {
+  changeWord,
+  intervalWord,
+  isNoise,
+  timesWord,
+  timeWord,
+  TINTS,
+} from "../../../parts/ratio";
 import { ticks, together } from "../../../parts/run/histogram";
 import type { BenchTimes } from "../../../data/messages/trials/workbench";
 import { bench, isStale, state } from "../bench";
 import { whyNot } from "../where";
-import { changeWord, isNoise, ratioOf, timesWord } from "./words";
+import { ratioOf } from "./words";
 
 export function Time() {
   const found = bench.value?.result ?? null;
@@ -59,24 +67,21 @@ function Ratio() {
   const { result } = bench.value!;
   const ratio = ratioOf(result);
   if (ratio === null) return <span class="t2">Neither was timed.</span>;
-  const { text, is: found } = timesWord(ratio);
-  const is = isNoise(result) ? "same" : found;
   const t = result.times;
+  const { text, is } = timesWord(ratio);
   return (
     <div class="row wb-big">
-      <span class={`big num ${is === "better" ? "cadd" : is === "worse" ? "cmov" : ""}`}>
-        {text}
-      </span>
+      <span class={`big num ${isNoise(t) ? "" : TINTS[is]}`}>{text}</span>
       <span class="t2">
         {!result.changed
           ? "nothing was changed"
-          : isNoise(result)
-            ? "no clear difference"
-            : changeWord(ratio, t ? "time" : "instructions")}
+          : t
+            ? timeWord(t)
+            : changeWord(ratio, "instructions")}
         {t ? (
           <span class="t3 num">
             {" "}
-            95% in {t.low.toFixed(2)} – {t.high.toFixed(2)}
+            95% interval {intervalWord(t)}
           </span>
         ) : (
           <span class="t3"> an emulator counts, it does not time</span>
