@@ -140,7 +140,6 @@ def first_pass(store: Store) -> int:
     return next(r["id"] for r in store.tree()["rows"] if r["kind"] == "rewrite")
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 def test_a_pipe_beside_a_trace_is_not_waited_for(store: Store) -> None:
     os.mkfifo(place_of(store))
     assert take_kept(store).rewrites() == []

@@ -201,12 +201,13 @@ def test_what_lies_beside_a_trace_is_believed_nothing(served: Served) -> None:
     for found in (
         {"variant": 3, "times": [], "error": {"what": 5}, "changed": 3},
         {"times": {"ratio": float("nan"), "low": 1, "high": 1, "old": 1, "new": True}},
+        {"times": dict.fromkeys(("ratio", "low", "high", "old", "new"), 10**400)},
         {"code": {"registers": -1, "lines": "x"}, "outcome": {"equal": 1}, "notes": [{}]},
     ):
         keep(served.path, served.kernel, "k", found, b"no trace")
     rows = served.get("variants")
     assert [p for row in rows for p in SHAPES.problems(row, "VariantRow")] == []
-    assert [row["times"] for row in rows] == [None, None, None]
+    assert [row["times"] for row in rows] == [None] * 4
     for path in ("variants/1/script", "variants/1/open"):
         method = served.client.get if path.endswith("script") else served.client.post
         said = method(f"/api/A/{path}", json={})
