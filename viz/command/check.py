@@ -51,8 +51,9 @@ def check(options: argparse.Namespace) -> int:
     of, place = identity_of(store), place_of(store)
     known = {} if options.again or of is None else load(place, of)
     wanted = tuple(n for n in rewrites if rules or n not in known)
-    trace = store.files[0].path  # of an exported file, what was unpacked
-    part = Part(str(trace.absolute()), wanted, rules, float(options.seconds))
+    files = [file.path for file in store.files]  # of an exported file, what was unpacked
+    names, seconds = tuple(path.name for path in files), float(options.seconds)
+    part = Part(str(files[0].absolute()), wanted, rules, seconds, files=names)
     options.progress.begin("checking")
     made = {}
     if wanted:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Final
 from weakref import WeakKeyDictionary
@@ -16,7 +17,7 @@ from weakref import WeakKeyDictionary
 from viz.check.known.kept import identity, kept_path, load, save
 from viz.views.checks import Checks
 from viz.views.compiled import FIRST
-from viz.views.process import STRIDE
+from viz.views.process import STRIDE, Process
 from viz.views.store import Store
 
 Data = dict[str, Any]
@@ -32,8 +33,9 @@ def place_of(store: Store) -> Path:
 def identity_of(store: Store) -> Data | None:
     """`identity` of a run, hashed once for each state of its files; None where one of them cannot
     be read."""
-    files = tuple(file.path for file in store.files)
-    if not files or files[0] != store.path:  # of an exported file, which is one file
+    processes = store.processes
+    files = tuple(processes[at].file.path for at in _by_name(processes))
+    if files[0] != store.path:  # of an exported file, which is one file
         files = (store.path,)
     states = tuple(_state(path, follow=True) for path in files)
     try:
@@ -50,9 +52,10 @@ def take_kept(store: Store) -> Checks:
         if state is not None and state != store.checks.read:
             if (of := identity_of(store)) is not None:
                 known = store.checks.whole()
-                for number, checked in load(path, of).items():
+                for checked in map(partial(_taken, store), load(path, of).values()):
+                    number = checked["rewrite"]
                     if number not in known and store.scope_of(number) is not None:
-                        store.checks.add(renumbered(store, checked))
+                        store.checks.add(checked)
             store.checks.read = state
         return store.checks
 
@@ -65,7 +68,8 @@ def keep(store: Store) -> bool:
         if store.live or (of := identity_of(store)) is None:
             return False
         own = {number for number in checks.whole() if number < FIRST * STRIDE}
-        passes = {checked["rewrite"]: checked for checked, _ in checks if checked["rewrite"] in own}
+        found = [_given(store, one) for one, _ in checks if one["rewrite"] in own]
+        passes = {checked["rewrite"]: checked for checked in found}
         path = place_of(store)
         if not passes or not save(path, of, passes):
             return False
@@ -74,16 +78,43 @@ def keep(store: Store) -> bool:
 
 
 def renumbered(store: Store, checked: Data) -> Data:
-    """The result of a pass with the numbers that `store` gives to rules. Another `Store` of the
-    same files gives a rule of several processes the number of the one in which it found it
-    first."""
+    """The result of a pass, with the numbers that `store` gives to rules. Another `Store` of the
+    same files may give a rule of several processes that of another one of them."""
     processes = store.processes
 
     def rule(number: int) -> int:
         at, local = divmod(number, STRIDE)
-        return processes[at].rule(local) if 0 <= at < len(processes) else number
+        return processes[at].rule(local) if 0 <= at < len(processes) and local else number
 
     return checked | {"steps": [[step, rule(n), verdict] for step, n, verdict in checked["steps"]]}
+
+
+def _given(store: Store, checked: Data) -> Data:
+    """The result of a pass as it is kept: processes are numbered by the names of their files, as in
+    a run that is opened once it has ended, and rules as in their process."""
+    at, local = divmod(checked["rewrite"], STRIDE)
+    processes = store.processes
+    first = _by_name(processes).index(at) * STRIDE
+    locals_ = {number: own for own, number in processes[at].rules.items()}
+    steps = [[step, n and first + locals_.get(n, n % STRIDE), v] for step, n, v in checked["steps"]]
+    return checked | {"rewrite": first + local, "steps": steps}
+
+
+def _taken(store: Store, checked: Data) -> Data:
+    """What `_given` has made, with the numbers of `store`."""
+    order = _by_name(store.processes)
+
+    def here(number: int) -> int:
+        at, local = divmod(number, STRIDE)
+        return order[at] * STRIDE + local if 0 <= at < len(order) else number
+
+    steps = [[step, here(n), verdict] for step, n, verdict in checked["steps"]]
+    return renumbered(store, checked | {"rewrite": here(checked["rewrite"]), "steps": steps})
+
+
+def _by_name(processes: Sequence[Process]) -> list[int]:
+    """The numbers of processes, the first one first, then by the names of their files."""
+    return [0, *sorted(range(1, len(processes)), key=lambda at: processes[at].file.path.name)]
 
 
 @lru_cache(maxsize=8)
