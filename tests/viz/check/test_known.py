@@ -193,6 +193,34 @@ def test_results_that_are_still_taken_up_are_not_written_over(
     assert of is not None and sorted(real(place_of(store), of)) == [first, second]
 
 
+def test_of_two_that_keep_results_the_later_one_has_all(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = [r["id"] for r in store.tree()["rows"] if r["kind"] == "rewrite"][:2]
+    begun, goes_on = threading.Event(), threading.Event()
+    real = viz.check.known.beside.save
+
+    def slow(*asked: Any) -> bool:
+        if not begun.is_set():
+            begun.set()
+            assert goes_on.wait(20)
+        return real(*asked)
+
+    monkeypatch.setattr(viz.check.known.beside, "save", slow)
+    store.checks.add(checked(first, PROVED))
+    one, other = (threading.Thread(target=keep, args=(store,)) for _ in range(2))
+    one.start()
+    assert begun.wait(20)
+    store.checks.add(checked(second, PROVED))
+    other.start()
+    other.join(0.1)  # it waits for the first; without that it has ended by now
+    goes_on.set()
+    one.join()
+    other.join()
+    of = identity_of(store)
+    assert of is not None and sorted(load(place_of(store), of)) == [first, second]
+
+
 def test_each_run_of_an_exported_file_has_results_of_its_own(store: Store) -> None:
     number = first_pass(store)
     other = Store(store.path)
