@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Locator, expect
 from tests.browser.explorer import Explorer
 from tests.browser.served import Process, export
 from tests.browser.wrong import RULE, broken_copy, recorded_with, served_by
-from viz.check.known.kept import identity, save
+from viz.check.known.kept import identity, kept_path, save
 from viz.check.part import Part, check_part
 from viz.views.store import Store
 
@@ -144,7 +144,7 @@ def test_an_exported_file_shows_what_is_known(
     tidy = next(row["id"] for row in passes if row["name"] == "tidy")
     other = next(row["id"] for row in passes if row["name"] == "reduce")
     found = check_part(Part(str(trace), (tidy,)))
-    assert save(trace, identity(trace), {one["rewrite"]: one for one in found})
+    assert save(kept_path(trace), identity([trace]), {one["rewrite"]: one for one in found})
     file = export(trace, tmp_path / "run.html")
     e = new_page().goto(f"{file.as_uri()}#r={tidy}&k=2")
     mark = e.navigator.get_by_role("img", name="Checked: a step differs")

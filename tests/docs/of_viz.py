@@ -27,7 +27,7 @@ from viz.server.api import api
 from viz.server.app import RunConverter
 from viz.server.page import page
 from viz.server.routes.check import check_routes
-from viz.server.routes.whatif import whatif
+from viz.server.routes.whatif import whatif_routes
 from viz.server.routes.workbench import workbench_routes
 from viz.share import sql as query
 from viz.share.redaction import TABLE, How
@@ -108,7 +108,7 @@ def routes() -> list[tuple[str, str, str]]:
     app.url_map.converters["run"] = RunConverter
     app.register_blueprint(api)
     app.register_blueprint(check_routes)
-    app.register_blueprint(whatif)
+    app.register_blueprint(whatif_routes)
     app.register_blueprint(workbench_routes)
     app.register_blueprint(page)
     found: list[tuple[str, str, str]] = []

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from core.errors import ServerError, UopvizError
 from viz.check.known.answers import FOREIGN
-from viz.check.known.beside import keep, take_kept
+from viz.check.known.beside import keep, renumbered, take_kept
 from viz.check.known.kept import checked_pass
 from viz.views.compiled import FIRST
 from viz.views.process import STRIDE
@@ -53,16 +53,18 @@ class Check:
         """For the worker; None where all is known."""
         if not self._left:
             return None
+        files = self._store.files
         return {
             "job": "check",
-            "trace": str(self._store.files[0].path),
+            "trace": str(files[0].path),
+            "files": [file.path.name for file in files],
             "rewrites": self._left,
             "rules": self._rules,
         }
 
     def take(self, part: object) -> None:
         """Takes up the result of one pass. Raises FormatError where it is none."""
-        checked = checked_pass(part)
+        checked = renumbered(self._store, checked_pass(part))
         if checked["rewrite"] in self._wanted:
             self._store.checks.add(checked, whole=not self._rules)
             self._changed()

@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache
 from typing import Any, Final
 
 from core.dtype import PtrDType, dtypes
-from core.errors import BudgetError, FormatError, UopvizError
+from core.errors import BudgetError, FormatError, TraceError, UopvizError
 from core.prove.decide import Checker, Options
 from core.prove.loops import change_of_variables, same_work
 from core.prove.verdict import Verdict
@@ -42,13 +42,15 @@ _SECONDS: Final = 3600.0
 @dataclass(frozen=True)
 class Part:
     """Passes of a trace to be checked, by their numbers in the run; `rules`: by name, only these;
-    `seconds`: after so many, what is left is not checked."""
+    `seconds`: after so many, what is left is not checked; `files`: the names of the files of its
+    processes, in the order in which the passes are numbered, by name where there are none."""
 
     path: str
     rewrites: tuple[int, ...]
     rules: frozenset[str] = frozenset()
     seconds: float = 600.0
     options: Options = field(default_factory=Options)
+    files: tuple[str, ...] = ()
 
 
 @dataclass
@@ -78,8 +80,9 @@ class CheckedPass:
 
 
 def check_part(part: Part) -> list[dict[str, Any]]:
-    """`CheckedPass.data` of each pass. Raises TraceError where the trace cannot be read."""
-    store = _opened(part.path)
+    """`CheckedPass.data` of each pass. Raises TraceError where the trace cannot be read, or the
+    files of the run are others by now."""
+    store = _opened(part.path, part.files)
     until = time.monotonic() + part.seconds
     return [check_pass(store, number, part, until).data() for number in part.rewrites]
 
@@ -286,5 +289,17 @@ def _tools(path: str, options: Options) -> _Tools:
 
 
 @lru_cache(maxsize=2)
-def _opened(path: str) -> Store:
-    return Store(path)
+def _opened(path: str, files: tuple[str, ...]) -> Store:
+    return opened_as(path, files)
+
+
+def opened_as(path: str, files: tuple[str, ...]) -> Store:
+    """The run with its processes numbered in the order of `files`. Raises TraceError where one of
+    them is not there any more, and numbers of passes would mean others."""
+    store = Store(path, order=files)
+    if files and tuple(file.path.name for file in store.files)[: len(files)] != files:
+        store.close()
+        raise TraceError(
+            "the files of this run are others by now", path, "open the trace again, and check it"
+        )
+    return store

@@ -11,6 +11,7 @@ import multiprocessing
 import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, as_completed
+from dataclasses import replace
 from typing import Any, Final
 
 from core.check.limits import limit_memory
@@ -91,7 +92,7 @@ def parts_of(store: Store, part: Part, jobs: int) -> Iterator[Part]:
 
 
 def _with(part: Part, rewrites: Sequence[int]) -> Part:
-    return Part(part.path, tuple(rewrites), part.rules, part.seconds, part.options)
+    return replace(part, rewrites=tuple(rewrites))
 
 
 def _work(

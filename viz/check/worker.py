@@ -10,13 +10,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from pathlib import Path
+from dataclasses import replace
 from typing import Any, Final
 
 from core.check.limits import limit_files
-from viz.check.part import Part, check_part
+from viz.check.part import Part, check_part, opened_as
 from viz.check.run import check_passes, processes
-from viz.views.store import Store
 from viz.work.lines import answer_request, part, progress
 
 FEW: Final = 4
@@ -29,22 +28,23 @@ SECONDS: Final = 600.0
 
 
 def check_job(request: Mapping[str, Any]) -> dict[str, int]:
-    """Checks the passes `rewrites` of the trace `trace`, or their steps of `rules` by name:
-    {"passes"}, how many."""
+    """Checks the passes `rewrites` of the trace `trace`, or their steps of `rules` by name; `files`
+    are those of its processes, as they are numbered. {"passes"}, how many."""
     limit_files(MAX_FILE)
     path, numbers = str(request["trace"]), tuple(int(n) for n in request["rewrites"])
     rules = frozenset(str(name) for name in request["rules"])
-    asked = Part(path, numbers, rules, SECONDS)
+    files = tuple(str(name) for name in request["files"])
+    asked = Part(path, numbers, rules, SECONDS, files=files)
     progress(f"checked 0 of {len(numbers):,} passes")
     if len(numbers) > FEW:
-        store = Store(Path(path))
+        store = opened_as(path, files)
         jobs = max(1, min(MOST_JOBS, (os.cpu_count() or 2) // 2))
         memory = int(request["memory"]) // jobs
         check_passes(store, asked, jobs, progress, lambda n: processes(n, memory), part)
         store.close()
     else:
         for done, number in enumerate(numbers, 1):
-            for checked in check_part(Part(path, (number,), rules, SECONDS)):
+            for checked in check_part(replace(asked, rewrites=(number,))):
                 part(checked)
             progress(f"checked {done:,} of {len(numbers):,} passes")
     return {"passes": len(numbers)}

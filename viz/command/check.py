@@ -12,7 +12,8 @@ from typing import Final
 
 from core.errors import TraceError
 from core.prove.verdict import verdict_of
-from viz.check.known.kept import identity, load, save
+from viz.check.known.beside import identity_of, place_of
+from viz.check.known.kept import load, save
 from viz.check.message import message
 from viz.check.part import Part
 from viz.check.run import NewExecutor, check_passes, processes
@@ -47,11 +48,12 @@ def check(options: argparse.Namespace) -> int:
     rules = frozenset[str]()
     if options.rule is not None:
         rules = frozenset({find_rule(store.rules(), options.rule)["name"]})
-    of = identity(store.path)
-    known = {} if options.again else load(store.path, of)
+    of, place = identity_of(store), place_of(store)
+    known = {} if options.again or of is None else load(place, of)
     wanted = tuple(n for n in rewrites if rules or n not in known)
-    trace = store.files[0].path  # of an exported file, what was unpacked
-    part = Part(str(trace.absolute()), wanted, rules, float(options.seconds))
+    files = [file.path for file in store.files]  # of an exported file, what was unpacked
+    names, seconds = tuple(path.name for path in files), float(options.seconds)
+    part = Part(str(files[0].absolute()), wanted, rules, seconds, files=names)
     options.progress.begin("checking")
     made = {}
     if wanted:
@@ -59,8 +61,8 @@ def check(options: argparse.Namespace) -> int:
             store, part, options.jobs, options.progress.update, _executor(options.executor)
         )
         made = {one["rewrite"]: one for one in found}
-    if not rules and made:
-        save(store.path, of, known | made)
+    if not rules and made and of is not None:
+        save(place, of, known | made)
     passes = [(known | made)[n] for n in rewrites if n in known or n in made]
     if rules:
         passes = [one for one in made.values() if one["steps"]]

@@ -60,7 +60,8 @@ def variants(options: argparse.Namespace) -> int:
     """Lists the variants of a kernel, or of all, that were tried."""
     store = trace_of(options)
     kernel = None if options.kernel is None else chosen_kernel(options, store)
-    found = [one for one in kept_of(store.path) if kernel is None or one.kernel == kernel]
+    every = kept_of(store.path, held_as=store.held_as)
+    found = [one for one in every if kernel is None or one.kernel == kernel]
     data = [
         {
             "number": one.number,

@@ -13,7 +13,7 @@ from viz.server.answers import install_errors
 from viz.server.api import api
 from viz.server.page import page
 from viz.server.routes.check import check_routes
-from viz.server.routes.whatif import whatif
+from viz.server.routes.whatif import whatif_routes
 from viz.server.routes.workbench import workbench_routes
 from viz.server.security import Guard
 from viz.server.state import State
@@ -47,7 +47,7 @@ def create_app(store: Run, guard: Guard | None = None, beside: Sequence[Run] = (
     app.before_request(note_request)
     app.register_blueprint(api)
     app.register_blueprint(check_routes)
-    app.register_blueprint(whatif)
+    app.register_blueprint(whatif_routes)
     app.register_blueprint(workbench_routes)
     app.register_blueprint(page)
     return app

@@ -1,26 +1,63 @@
-"""How a request asks for a kernel to be run: the optimisations to apply, or an edited text.
+"""How a request asks for a kernel to be compiled or run: the optimisations to apply, the rules to
+leave out, or an edited text.
 
 Raises ServerError for mistakes that need no worker to be seen. Knows no route.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from core.check.isolate import MAX_TEXT
 from core.errors import ServerError
+from viz.views.store import Store
+from viz.whatif.variant import MAX_NAME, MAX_OPTS, MAX_SKIPPED
 from viz.work.opts import parse_opts
 
 
 def how_of(body: Mapping[str, Any]) -> tuple[str | None, dict[str, str] | None]:
     """(optimisations, edited text) of the body of a request: at most one of them."""
-    opts, source = body.get("opts"), _source(body.get("source"))
-    if opts is not None and not isinstance(opts, str):
-        raise ServerError("opts is not a text", hint="for example UPCAST(0, 4), or nothing")
+    opts, source = opts_of(body), _source(body.get("source"))
     if source is not None and opts is not None:
-        raise ServerError("a text of one's own takes no opts", hint="leave one of them out")
+        raise ServerError(
+            "an edited text cannot be combined with opts", hint="leave one of them out"
+        )
     return opts, source
+
+
+def opts_of(body: Mapping[str, Any]) -> str | None:
+    """The optimisations of the body of a request, as text; None for those that the compiler
+    chooses."""
+    opts = body.get("opts")
+    if opts is not None and not isinstance(opts, str):
+        raise ServerError("opts is not a text", hint="for example UPCAST(0, 4), or null")
+    if opts is not None and len(opts) > MAX_OPTS:
+        raise ServerError("opts is too long", hint=f"at most {MAX_OPTS:,} characters")
+    return opts
+
+
+def names_of(body: Mapping[str, Any]) -> list[str]:
+    """The names of the rules that a request leaves out."""
+    found = body.get("skip", [])
+    names = cast("list[Any]", found) if isinstance(found, list) else None
+    if names is None or not all(isinstance(n, str) and len(n) <= MAX_NAME for n in names):
+        raise ServerError("skip is not a list of rules", hint="names of rules, [] for none")
+    if len(names) > MAX_SKIPPED:
+        raise ServerError(f"more than {MAX_SKIPPED} rules are left out", hint="leave out fewer")
+    return names
+
+
+def check_rules(store: Store, names: Sequence[str]) -> None:
+    """Raises ServerError for rules that the run does not have: nothing would be left out."""
+    if not names:
+        return
+    known = {record.name for record in store.rule_records().values()}
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise ServerError(
+            f"there is no rule {unknown[0][:100]!r} in this run", hint="choose one of its rules"
+        )
 
 
 def check_how(opts: str | None, source: Mapping[str, str] | None) -> None:

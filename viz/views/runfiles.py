@@ -7,7 +7,7 @@ Answers no question: `viz/views/store.py` does. Never writes.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -28,11 +28,13 @@ T = TypeVar("T")
 
 class RunFiles:
     """The files of the run whose first process wrote `path`; `progress` is told while they are
-    read. Who reads `processes`, `compilations`, `tree` and `rules` holds `lock`, for moments.
-    Raises TraceError where `path` is no trace."""
+    read. `order`: the names of files of its processes, in the order in which they are numbered
+    before any other; by name where there is none. Who reads `processes`, `compilations`, `tree` and
+    `rules` holds `lock`, for moments. Raises TraceError where `path` is no trace."""
 
-    def __init__(self, path: Path, progress: Progress = silent) -> None:
+    def __init__(self, path: Path, progress: Progress = silent, order: Sequence[str] = ()) -> None:
         self.path = path
+        self._order = {name: at for at, name in enumerate(order)}
         self.lock = threading.RLock()
         self._closed = False
         self._seen: set[Path] = set()
@@ -141,7 +143,9 @@ class RunFiles:
 
     def _find_processes(self, progress: Progress = silent) -> None:
         run = self.processes[0].file.meta.get("run")
-        for _, path in parts_of(self.path, PROCESS) if isinstance(run, str) else ():
+        found = [path for _, path in parts_of(self.path, PROCESS)] if isinstance(run, str) else []
+        found.sort(key=lambda path: self._order.get(path.name, len(self._order)))
+        for path in found:
             if path in self._seen or len(self.processes) >= MAX_PROCESSES:
                 continue
             try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -45,13 +45,15 @@ LINEAGES: Final = 6
 
 
 class Store:
-    """A run. `progress` is told while its files are read. Raises TraceError where `path` is no
-    trace."""
+    """A run. `progress` is told while its files are read; `order` as in `RunFiles`. Raises
+    TraceError where `path` is no trace."""
 
-    def __init__(self, path: str | Path, progress: Progress = silent) -> None:
+    def __init__(
+        self, path: str | Path, progress: Progress = silent, order: Sequence[str] = ()
+    ) -> None:
         self.path = Path(path)
         self.held_as = FIRST
-        self._files = RunFiles(self.path, progress)
+        self._files = RunFiles(self.path, progress, order)
         self._lock = self._files.lock
         """Held for moments. What takes longer has a lock of its own for what it keeps, and reads
         what only grows, at its end, or is replaced, not changed: nobody waits for another kind of

@@ -104,7 +104,9 @@ def _differences(store: Store, kernel: int, path: Path, notes: list[str]) -> Dat
 
 def _keep(store: Store, subject: Subject, made: Data, recorded: bytes) -> Data | None:
     try:
-        one: Kept = keep(store.path, subject.number, subject.name, made, recorded)
+        one: Kept = keep(
+            store.path, subject.number, subject.name, made, recorded, held_as=store.held_as
+        )
     except TraceError as error:
         made["notes"].append(f"{error.what} ({error.where})")
         return None

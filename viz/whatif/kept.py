@@ -1,13 +1,16 @@
 """Variants that were tried, beside the trace, in a folder of their own: for each a file of what was
 found, and a trace.
 
-`run.viz` has them in `run.whatif/`: `1.json` with `1.viz`, and so on. What lies there is believed
-nothing, as any trace. Never compiles.
+`run.viz` has them in `run.whatif/`: `1.json` with `1.viz`, and so on; an exported file `run.html`
+in `run.html.whatif/`, and its run B in `run.html.B.whatif/`. What lies there is believed nothing,
+as any trace, and no link is followed. Never compiles.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,13 +20,17 @@ from typing import Any, Final, cast
 from core.errors import TraceError
 from viz.environment import in_cache, private_folder
 from viz.files.parts import VARIANTS
-from viz.files.regular import open_regular
+from viz.files.regular import create_new, head_of, open_regular
 from viz.format.cells import as_int, as_text
 from viz.format.schema import SUFFIX
+from viz.views.run import FIRST
 
 MOST: Final = 1000
 """Variants of one trace that are kept and read."""
 MAX_FILE: Final = 1 << 24
+MAX_TOTAL: Final = 1 << 27
+"""Bytes that are read of one file, and of all files of a folder."""
+_NUMBER: Final = re.compile("[1-9][0-9]{0,4}")
 Data = dict[str, Any]
 
 
@@ -38,9 +45,12 @@ class Kept:
     found: Mapping[str, Any]
 
 
-def folder_of(trace: Path) -> Path:
-    """Where the variants of a trace lie."""
-    return trace.with_suffix(VARIANTS)
+def folder_of(trace: Path, held_as: str = FIRST) -> Path:
+    """Where the variants of a trace lie, or those of the run `held_as` of an exported file."""
+    if trace.suffix == SUFFIX:
+        return trace.with_suffix(VARIANTS)
+    run = "" if held_as == FIRST else f".{held_as}"
+    return trace.with_name(f"{trace.name}{run}{VARIANTS}")
 
 
 def keep(
@@ -50,44 +60,68 @@ def keep(
     found: Mapping[str, Any],
     recorded: bytes,
     *,
+    held_as: str = FIRST,
     folder: Path | None = None,
     after: int = 0,
 ) -> Kept:
     """Keeps a variant with its trace, in the folder beside the trace or in another one, under a
     number greater than `after`. Raises TraceError where nothing can be written there."""
-    folder = folder or folder_of(trace)
+    folder = folder or folder_of(trace, held_as)
+    if folder.is_symlink():
+        raise TraceError(
+            "variants cannot be kept beside the trace: their folder is a link",
+            str(folder),
+            "remove the link, or give --no-keep",
+        )
+    said = {"kernel": kernel, "name": name, "found": dict(found)}
+    text = (json.dumps(said) + "\n").encode()
     try:
         if in_cache(trace):
             private_folder(folder)
         else:
             folder.mkdir(exist_ok=True)
-        for number in range(max(after, len(_kept_in(folder))) + 1, MOST + 1):
+        for number in range(max(after, len(_numbers_in(folder))) + 1, MOST + 1):
             path = folder / f"{number}{SUFFIX}"
-            with suppress(FileExistsError), path.open("xb") as file:
-                file.write(recorded)
-                break
-        else:
-            raise TraceError(
-                f"{MOST} variants of this trace are kept already",
-                str(folder),
-                "remove the folder, or files in it",
-            )
-        said = {"kernel": kernel, "name": name, "found": dict(found)}
-        path.with_suffix(".json").write_text(json.dumps(said) + "\n", encoding="utf-8")
+            with suppress(FileExistsError):
+                _create(path, recorded, text)
+                return Kept(number, kernel, name, path, found)
     except OSError as error:
         raise TraceError(
             f"variants cannot be kept beside the trace: {error.strerror}",
             str(folder),
             "copy the trace to a folder where files can be written, or give --no-keep",
         ) from error
-    return Kept(number, kernel, name, path, found)
+    raise TraceError(
+        f"{MOST} variants of this trace are kept already",
+        str(folder),
+        "remove the folder, or files in it",
+    )
 
 
-def kept_of(trace: Path, also: Path | None = None) -> list[Kept]:
+def kept_of(trace: Path, also: Path | None = None, *, held_as: str = FIRST) -> list[Kept]:
     """The variants that lie beside a trace, and in the folder `also`, in the order in which they
-    were tried. Files that are none are left out."""
-    found = _kept_in(folder_of(trace)) + (_kept_in(also) if also is not None else [])
+    were tried. Files that are none are left out, and the oldest where all together have more than
+    MAX_TOTAL bytes."""
+    found: list[Kept] = []
+    left = MAX_TOTAL
+    for folder in ([] if also is None else [also]) + [folder_of(trace, held_as)]:
+        for number in reversed(_numbers_in(folder)):
+            one, size = _read(folder, number, left)
+            left -= size
+            found += [] if one is None else [one]
     return sorted(found, key=lambda one: one.number)
+
+
+def kept_one(
+    trace: Path, number: int, also: Path | None = None, *, held_as: str = FIRST
+) -> Kept | None:
+    """One of `kept_of` by its number; None where there is none."""
+    for folder in [folder_of(trace, held_as)] + ([] if also is None else [also]):
+        if number in _numbers_in(folder):
+            one, _ = _read(folder, number, MAX_FILE)
+            if one is not None:
+                return one
+    return None
 
 
 def forget(one: Kept) -> None:
@@ -105,33 +139,50 @@ def forget(one: Kept) -> None:
         ) from error
 
 
-def _kept_in(folder: Path) -> list[Kept]:
-    found: list[Kept] = []
-    with suppress(OSError):
-        for path in folder.glob("*.json"):
-            if path.stem.isdecimal() and len(path.stem) < 6 and len(found) < MOST:
-                found += _read(path)
-    return found
-
-
-def _read(path: Path) -> list[Kept]:
+def _create(path: Path, recorded: bytes, text: bytes) -> None:
+    """Writes both files of a variant, or none. Raises OSError, FileExistsError where there is one
+    of them already."""
+    created: list[Path] = []
     try:
-        with open_regular(path, follow=False) as file:
-            data = json.loads(file.read(MAX_FILE))
+        for one, body in ((path, recorded), (path.with_suffix(".json"), text)):
+            with os.fdopen(create_new(one), "wb") as file:
+                created.append(one)
+                file.write(body)
+    except BaseException:
+        for one in created:
+            with suppress(OSError):
+                one.unlink()
+        raise
+
+
+def _numbers_in(folder: Path) -> list[int]:
+    """The numbers of the variants in a folder, in order; none where it is a link."""
+    found: list[int] = []
+    with suppress(OSError):
+        for path in () if folder.is_symlink() else folder.glob("*.json"):
+            if _NUMBER.fullmatch(path.stem):
+                found.append(int(path.stem))
+    return sorted(found)[:MOST]
+
+
+def _read(folder: Path, number: int, most: int) -> tuple[Kept | None, int]:
+    """A variant, if its files are of that kind, and the bytes that were read."""
+    path = folder / f"{number}{SUFFIX}"
+    limit = min(most, MAX_FILE)
+    read = b""
+    try:
+        if head_of(path, 1) is None:
+            return None, 0
+        with open_regular(path.with_suffix(".json"), follow=False) as file:
+            read = file.read(limit + 1)
+        if len(read) > limit:
+            return None, limit
+        data = json.loads(read)
     except (OSError, ValueError, RecursionError):
-        return []
-    if not isinstance(data, dict):
-        return []
-    fields = cast("Data", data)
+        return None, len(read)
+    fields = cast("Data", data) if isinstance(data, dict) else {}
     found = fields.get("found")
     if not isinstance(found, dict):
-        return []
-    return [
-        Kept(
-            int(path.stem),
-            as_int(fields.get("kernel")),
-            as_text(fields.get("name"), 300),
-            path.with_suffix(SUFFIX),
-            cast("Data", found),
-        )
-    ]
+        return None, len(read)
+    kernel, name = as_int(fields.get("kernel")), as_text(fields.get("name"), 300)
+    return Kept(number, kernel, name, path, cast("Data", found)), len(read)

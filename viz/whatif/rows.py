@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any, Final, cast
 
-from viz.format.cells import as_text
+from viz.format.cells import as_number, as_text
 from viz.whatif.kept import Kept
 from viz.whatif.variant import MAX_SKIPPED
 
@@ -92,9 +92,8 @@ def _count(value: object) -> int | None:
 
 
 def _number(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return value if math.isfinite(value) else None
+    number = as_number(value, math.nan)  # an integer may be larger than any float
+    return None if math.isnan(number) else number
 
 
 def _texts(data: object, most: int) -> list[str]:

@@ -69,6 +69,13 @@ def subject_of(store: Store, kernel: int) -> Subject:
     )
 
 
+def recorded_flags(store: Store, context: int) -> dict[str, int]:
+    """The flags that the process of a kernel, or of what was compiled of it on request, was
+    recorded with, as far as code depends on them; none for a number that no process has."""
+    at, processes = store.kernel_of(context) // STRIDE, store.processes
+    return _flags(processes[at].file.meta.get("flags")) if 0 <= at < len(processes) else {}
+
+
 def subjects_of(store: Store) -> list[Subject]:
     """Every kernel of the run, in order, each AST and target once."""
     found: dict[tuple[str, str], Subject] = {}

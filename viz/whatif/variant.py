@@ -16,7 +16,9 @@ from viz.format.cells import as_int, as_text
 from viz.work.opts import parse_opts
 
 MAX_SKIPPED: Final = 100
-_NAME: Final = 200
+MAX_NAME: Final = 200
+MAX_OPTS: Final = 2000
+"""Rules that are left out; characters of their names, and of optimisations."""
 _NTH: Final = re.compile(r"(.+)#(\d{1,6})")
 
 
@@ -71,16 +73,16 @@ class Variant:
     def from_data(cls, data: Mapping[str, Any]) -> Variant:
         """Of data that may be anything. Raises ServerError for optimisations that are none."""
         skip, opts, stop = data.get("skip"), data.get("opts"), data.get("stop_after")
-        text = None if opts is None else as_text(opts, 2000)
+        text = None if opts is None else as_text(opts, MAX_OPTS)
         if text:
             parse_opts(text)
         names = skip[:MAX_SKIPPED] if isinstance(skip, list) else []
         if stop is not None and as_int(stop, -1) < 0:
             raise ServerError(f"{stop!r} is no number of matches", hint="0 or more")
         return cls(
-            tuple(as_text(name, _NAME) for name in names),
+            tuple(as_text(name, MAX_NAME) for name in names),
             None if stop is None else as_int(stop),
-            as_text(data.get("inside"), _NAME),
+            as_text(data.get("inside"), MAX_NAME),
             text,
-            as_text(data.get("target"), _NAME),
+            as_text(data.get("target"), MAX_NAME),
         )

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from core.helpers import NOOPT
 from core.passes.optimize import Kernel, heuristic, prepared
 from core.passes.optimize.kernel import OUTER
 from core.passes.optimize.legal import apply_all, legal_opts
@@ -42,4 +43,4 @@ def _chosen(kernel: Kernel, sink: UOp) -> tuple[Opt, ...]:
     """What the compiler chooses, or the author of the kernel has chosen."""
     if isinstance(sink.arg, KernelInfo) and sink.arg.opts is not None:
         return sink.arg.opts
-    return () if kernel.as_written else tuple(heuristic(kernel))
+    return () if NOOPT or kernel.as_written else tuple(heuristic(kernel))

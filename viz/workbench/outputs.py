@@ -64,10 +64,13 @@ def outputs_of(ast: UOp) -> list[int]:
 
 def errors(original: Array, edited: Array, dtype: DType) -> Array:
     """The absolute difference of each element; infinite where only one is a number, or both are
-    different infinities."""
-    a, b = (from_memory(held, dtype).astype(np.float64) for held in (original, edited))
+    different infinities. Integers that differ, but are the same as float64, differ by 1."""
+    held_a, held_b = (from_memory(held, dtype) for held in (original, edited))
+    a, b = (held.astype(np.float64) for held in (held_a, held_b))
     with np.errstate(invalid="ignore"):
         apart = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, np.abs(b - a))
+    if not dtypes.is_float(dtype):
+        return np.where((held_a != held_b) & (apart == 0), 1.0, apart)
     return np.where(np.isnan(apart), np.inf, apart)
 
 

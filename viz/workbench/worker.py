@@ -17,6 +17,7 @@ from core.check.safety import MAX_BYTES, check_kernel
 from core.runtime.device import Device
 from core.target import target_named
 from core.uop.serial import from_data
+from viz.whatif.given import flags_of
 from viz.work.lines import answer_request, progress
 from viz.work.opts import parse_opts
 from viz.workbench.compare import compare_sides
@@ -37,10 +38,11 @@ def workbench_job(request: Mapping[str, Any]) -> dict[str, Any]:
     )
     device = Device.canonicalize(str(request["device"]))
     progress(f"compiling for {device}")
-    original = Side(ast, device, Change())
-    edited = Side(ast, device, change)
     memory = int(request.get("memory", MEMORY_LIMIT))
-    found = compare_sides(ast, original, edited, memory, progress)
+    with flags_of(request):  # as it was compiled for the run
+        original = Side(ast, device, Change())
+        edited = Side(ast, device, change)
+        found = compare_sides(ast, original, edited, memory, progress)
     return {**found, "changed": not change.is_none}
 
 
@@ -50,7 +52,8 @@ def opts_job(request: Mapping[str, Any]) -> dict[str, Any]:
     check_kernel(ast, 1 << 62, inside=False)  # nothing is run
     opts = request.get("opts")
     asked = None if opts is None else parse_opts(str(opts))
-    return opts_of(ast, target_named(str(request["target"])), asked)
+    with flags_of(request):
+        return opts_of(ast, target_named(str(request["target"])), asked)
 
 
 JOBS: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {

@@ -137,7 +137,7 @@ def test_results_are_found_again_only_where_they_fit(
     data["passes"][0]["steps"] = [[1, 1, 99]]
     for bad in (b"", b"{", b"[1]", json.dumps(data).encode(), good.replace(b'"code"', b'"c0de"')):
         kept.write_bytes(bad)
-        assert load(path, json.loads(good)["of"]) == {}
+        assert load(kept, json.loads(good)["of"]) == {}
 
 
 def test_a_foreign_trace_is_not_checkable(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +12,8 @@ import pytest
 
 import viz.check.known.beside
 from viz.check.job import Asked, Check
-from viz.check.known.beside import keep, take_kept
-from viz.check.known.kept import kept_path
+from viz.check.known.beside import identity_of, keep, place_of, take_kept
+from viz.check.known.kept import MAX_BYTES, kept_path, load, save
 from viz.views.checks import MAX_DIFFERING, Checks, summary_in
 from viz.views.process import STRIDE
 from viz.views.store import Store
@@ -132,3 +134,105 @@ def test_a_summary_that_a_file_states() -> None:
     bad += [good | {"rewrite": ["3"]}, good | {"proved": [1, 2]}, good | {"rewrite": "3"}]
     for stated in bad:
         assert summary_in(stated) == nothing, stated
+
+
+def first_pass(store: Store) -> int:
+    return next(r["id"] for r in store.tree()["rows"] if r["kind"] == "rewrite")
+
+
+def test_a_pipe_beside_a_trace_is_not_waited_for(store: Store) -> None:
+    os.mkfifo(place_of(store))
+    assert take_kept(store).rewrites() == []
+    store.checks.add(checked(first_pass(store), PROVED))
+    assert not keep(store)
+
+
+def test_links_and_large_files_are_not_read(store: Store, tmp_path: Path) -> None:
+    number, of = first_pass(store), identity_of(store)
+    assert of is not None
+    elsewhere, place = tmp_path / "elsewhere.json", place_of(store)
+    assert save(elsewhere, of, {number: checked(number, PROVED)})
+    assert [*load(elsewhere, of)] == [number]
+    place.symlink_to(elsewhere)
+    assert load(place, of) == {} and take_kept(store).rewrites() == []
+    with elsewhere.open("r+b") as file:
+        file.truncate(MAX_BYTES + 1)
+    assert load(elsewhere, of) == {}
+
+
+def test_results_that_are_still_taken_up_are_not_written_over(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One thread takes up what lies beside the trace, and another one keeps its own meanwhile."""
+    first, second = [r["id"] for r in store.tree()["rows"] if r["kind"] == "rewrite"][:2]
+    other = Store(store.path)
+    other.checks.add(checked(first, PROVED))
+    assert keep(other)
+    other.close()
+    reads, goes_on = threading.Event(), threading.Event()
+    real = viz.check.known.beside.load
+
+    def slow(*asked: Any) -> Any:
+        found = real(*asked)
+        reads.set()
+        assert goes_on.wait(20)
+        return found
+
+    monkeypatch.setattr(viz.check.known.beside, "load", slow)
+    reader = threading.Thread(target=take_kept, args=(store,))
+    reader.start()
+    assert reads.wait(20)
+    store.checks.add(checked(second, PROVED))
+    keeper = threading.Thread(target=keep, args=(store,))
+    keeper.start()
+    keeper.join(0.1)  # it waits for the reader; without that it has ended by now
+    goes_on.set()
+    reader.join()
+    keeper.join()
+    of = identity_of(store)
+    assert of is not None and sorted(real(place_of(store), of)) == [first, second]
+
+
+def test_of_two_that_keep_results_the_later_one_has_all(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = [r["id"] for r in store.tree()["rows"] if r["kind"] == "rewrite"][:2]
+    begun, goes_on = threading.Event(), threading.Event()
+    real = viz.check.known.beside.save
+
+    def slow(*asked: Any) -> bool:
+        if not begun.is_set():
+            begun.set()
+            assert goes_on.wait(20)
+        return real(*asked)
+
+    monkeypatch.setattr(viz.check.known.beside, "save", slow)
+    store.checks.add(checked(first, PROVED))
+    one, other = (threading.Thread(target=keep, args=(store,)) for _ in range(2))
+    one.start()
+    assert begun.wait(20)
+    store.checks.add(checked(second, PROVED))
+    other.start()
+    other.join(0.1)  # it waits for the first; without that it has ended by now
+    goes_on.set()
+    one.join()
+    other.join()
+    of = identity_of(store)
+    assert of is not None and sorted(load(place_of(store), of)) == [first, second]
+
+
+def test_each_run_of_an_exported_file_has_results_of_its_own(store: Store) -> None:
+    number = first_pass(store)
+    other = Store(store.path)
+    other.held_as = "B"
+    store.checks.add(checked(number, WRONG))
+    assert keep(store)
+    assert take_kept(other).rewrites() == []
+    other.checks.add(checked(number, PROVED))
+    assert keep(other)
+    again = Store(store.path)
+    assert take_kept(again).summary()["differs"] == [1]
+    assert place_of(other).name == f"{store.path.name}.B.check.json"
+    assert identity_of(other) != identity_of(store)
+    again.close()
+    other.close()

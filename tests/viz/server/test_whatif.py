@@ -11,10 +11,11 @@ import pytest
 from flask.testing import FlaskClient
 
 from tests.docs.of_viz import MESSAGES
-from tests.docs.shapes import Shapes, declarations
+from tests.docs.shapes import Shapes, declarations, needed
 from tests.viz.server.client import TokenClient, ended
 from tests.viz.whatif.running import kernel_named, record
 from viz.server.app import create_app
+from viz.server.runs import whatif
 from viz.server.security import Guard
 from viz.share.html import export_html
 from viz.share.reopened import open_run
@@ -24,11 +25,11 @@ from viz.whatif.kept import folder_of, keep
 from viz.work import jobs
 from viz.write.writer import TraceWriter
 
-SHAPES = Shapes(
-    declarations(
-        "\n".join((MESSAGES / f"{name}.ts").read_text("utf-8") for name in ("job", "kernel"))
-    )
+DECLARED = declarations(
+    "\n".join(path.read_text("utf-8") for path in sorted(MESSAGES.rglob("*.ts")))
 )
+NAMES = ("VariantRow", "OpenedVariant", "Replayed", "ChangedRules")
+SHAPES = Shapes({name: DECLARED[name] for name in needed(NAMES, DECLARED)})
 
 
 class Served:
@@ -119,6 +120,70 @@ def test_a_replay_takes_the_place_of_the_one_before(served: Served) -> None:
     assert states["kernel"] == "equal"
 
 
+def left(served: Served) -> list[Path]:
+    """What lies in the folder of the server."""
+    folder: Path | None = vars(served.app.extensions["uopviz"].whatif)["_folder"]
+    return [] if folder is None else sorted(folder.iterdir())
+
+
+def test_nothing_is_left_of_what_did_not_end_well(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert served.job("replay", {"seconds": 0.01})["state"] == "error"
+    job = served.post("replay")["job"]
+    served.client.delete(f"/api/jobs/{job}")
+    assert "cancelled" in ended(served.client, job)["error"]["what"]
+    path = f"kernels/{served.kernel}/variants"
+    assert "sm_1" in served.post(path, {"target": "sm_1"})["error"]["what"]
+    monkeypatch.setattr(jobs, "MAX_BEGUN", 0)
+    for asked in ("replay", path):
+        assert "are running or waiting" in served.post(asked)["error"]["what"]
+    assert left(served) == []
+    monkeypatch.undo()
+    assert served.job("replay")["state"] == "done"
+    assert len(left(served)) == 1
+
+
+def test_a_replay_of_a_run_that_was_closed_is_not_opened(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = served.app.extensions["uopviz"]
+    real = whatif.replay_rows
+
+    def closed_meanwhile(*asked: Any) -> Any:
+        state.machine.forget(state.first.serial)
+        return real(*asked)
+
+    monkeypatch.setattr(whatif, "replay_rows", closed_meanwhile)
+    made = served.job("replay")
+    assert "was closed meanwhile" in made["error"]["what"]
+    assert left(served) == [] and len(state.runs()) == 1
+
+
+def test_another_trace_has_changed_rules_of_its_own(served: Served, tmp_path: Path) -> None:
+    """The run goes on with another trace while it is asked."""
+    state = served.app.extensions["uopviz"]
+    record(tmp_path / "other.viz")
+    lock, first = vars(state.whatif)["_lock"], [True]
+
+    class Late:
+        """A lock for which another request comes first."""
+
+        def __enter__(self) -> None:
+            if first.pop() if first else False:
+                state.first.go_on(tmp_path / "other.viz")
+            lock.acquire()
+
+        def __exit__(self, *_: object) -> None:
+            lock.release()
+
+    vars(state.whatif)["_lock"] = Late()
+    assert served.get("changed")["changed"] == []
+    assert vars(state.whatif)["_watches"] == {}  # none for a trace that is closed
+    served.get("changed")
+    assert [*vars(state.whatif)["_watches"]] == [state.first.serial]
+
+
 def test_what_cannot_be_kept_beside_the_trace_is_kept_by_the_server(served: Served) -> None:
     folder_of(served.path).write_text("a file where the folder would be")
     made = served.variant(opts="")["result"]
@@ -201,12 +266,13 @@ def test_what_lies_beside_a_trace_is_believed_nothing(served: Served) -> None:
     for found in (
         {"variant": 3, "times": [], "error": {"what": 5}, "changed": 3},
         {"times": {"ratio": float("nan"), "low": 1, "high": 1, "old": 1, "new": True}},
+        {"times": dict.fromkeys(("ratio", "low", "high", "old", "new"), 10**400)},
         {"code": {"registers": -1, "lines": "x"}, "outcome": {"equal": 1}, "notes": [{}]},
     ):
         keep(served.path, served.kernel, "k", found, b"no trace")
     rows = served.get("variants")
     assert [p for row in rows for p in SHAPES.problems(row, "VariantRow")] == []
-    assert [row["times"] for row in rows] == [None, None, None]
+    assert [row["times"] for row in rows] == [None] * 4
     for path in ("variants/1/script", "variants/1/open"):
         method = served.client.get if path.endswith("script") else served.client.post
         said = method(f"/api/A/{path}", json={})

@@ -11,6 +11,7 @@ from flask.testing import FlaskClient
 
 import viz
 from core import Tensor
+from core.helpers import Context
 from tests.viz.server.client import PORT, TOKEN, TokenClient, ended
 from viz.server.app import create_app
 from viz.server.security import Guard
@@ -52,13 +53,41 @@ def test_both_sides_and_the_opts_of_a_kernel(store: Store, client: FlaskClient) 
     assert made["result"]["times"]["turns"] > 0
 
 
+def test_jobs_have_the_flags_of_the_recording(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Context(NOOPT=1), viz.record(tmp_path / "t.viz"):
+        (Tensor.arange(24).float().realize() * 3).realize()
+    opened = Store(tmp_path / "t.viz")
+    app = create_app(opened, Guard(TOKEN, PORT))
+    app.test_client_class = TokenClient
+    asked: list[dict[str, Any]] = []
+
+    def start(request: dict[str, Any], *_: object) -> int:
+        asked.append(request)
+        return 1
+
+    machine = app.extensions["uopviz"].machine
+    monkeypatch.setattr(machine.jobs, "start", start)
+    for path, body in (("bench", {}), ("opts", {"target": "sm_90"})):
+        post(app.test_client(), f"{opened.kernels()[-1]}/{path}", **body)
+    assert [request["flags"]["NOOPT"] for request in asked] == [1, 1]
+    machine.close()
+    opened.close()
+
+
 @pytest.mark.parametrize(
     ("path", "body", "what"),
     [
         ("bench", {"opts": 3}, "opts is not a text"),
         ("bench", {"opts": "UPCAST(0)x"}, "not an optimisation"),
         ("bench", {"skip": "add_zero"}, "skip is not a list"),
-        ("bench", {"skip": ["a"] * 101}, "too many rules"),
+        ("bench", {"skip": ["a"] * 101}, "more than 100 rules"),
+        ("bench", {"skip": ["no_such_rule"]}, "no rule 'no_such_rule'"),
+        ("bench", {"opts": "UPCAST(0, 4) " * 200}, "opts is too long"),
+        ("bisect", {"opts": "UPCAST(0, 4) " * 200}, "opts is too long"),
+        ("opts", {"target": "sm_90", "opts": "UPCAST(0, 4) " * 200}, "opts is too long"),
+        ("bench", {"opts": "", "source": {"kind": "c", "text": ""}}, "cannot be combined"),
         ("bench", {"source": {"kind": "llvm"}}, "source is not a text"),
         ("opts", {"target": "nothing"}, "there is no target"),
         ("opts", {"target": "sm_90", "opts": 3}, "opts is not a text"),

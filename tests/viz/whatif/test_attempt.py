@@ -15,7 +15,7 @@ from viz.views.store import Store
 from viz.whatif import kept, worker
 from viz.whatif.attempt import attempt
 from viz.whatif.differences import Data
-from viz.whatif.kept import folder_of, kept_of
+from viz.whatif.kept import folder_of, kept_of, kept_one
 from viz.whatif.variant import Variant
 
 
@@ -142,9 +142,55 @@ def test_files_beside_the_trace_are_believed_nothing(tmp_path: Path) -> None:
         ("4.json", '{"found": {}, "kernel": "x", "name": {}}'), ("x.json", "{}"),
     ):  # fmt: skip
         (folder / name).write_text(text)
+    for number in range(1, 6):
+        (folder / f"{number}.viz").write_bytes(b"")
     (folder / "5.json").symlink_to("4.json")
+    (folder / "6.json").write_text('{"found": {}}')  # without a trace
+    (folder / "7.json").write_text('{"found": {}}')
+    (folder / "7.viz").symlink_to(tmp_path / "elsewhere.viz")
+    (tmp_path / "elsewhere.viz").write_bytes(b"")
     (one,) = kept_of(trace)
     assert (one.number, one.kernel, one.name, one.found) == (4, 0, "", {})
+    assert kept_one(trace, 4) == one
+    assert [kept_one(trace, number) for number in (1, 5, 6, 7, 8)] == [None] * 5
+
+
+def test_a_folder_that_is_a_link_is_no_folder(tmp_path: Path) -> None:
+    mine, trace = tmp_path / "mine.viz", tmp_path / "run.viz"
+    kept.keep(mine, 1, "k", {}, b"")
+    folder_of(trace).symlink_to(folder_of(mine))
+    assert kept_of(trace) == [] and kept_one(trace, 1) is None
+    with pytest.raises(TraceError, match="their folder is a link"):
+        kept.keep(trace, 1, "k", {}, b"")
+    assert [one.number for one in kept_of(mine)] == [1]
+
+
+def test_no_link_is_written_through(tmp_path: Path) -> None:
+    trace = tmp_path / "run.viz"
+    folder_of(trace).mkdir()
+    (folder_of(trace) / "1.json").symlink_to(tmp_path / "elsewhere.json")
+    assert kept.keep(trace, 1, "k", {}, b"").number == 2
+    assert not (tmp_path / "elsewhere.json").exists()
+    assert not (folder_of(trace) / "1.viz").exists()  # no trace without its file is left behind
+
+
+def test_what_is_read_together_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    trace = tmp_path / "run.viz"
+    for _ in range(3):
+        kept.keep(trace, 1, "k", {"text": "x" * 500}, b"")
+    monkeypatch.setattr(kept, "MAX_TOTAL", 1200)
+    assert [one.number for one in kept_of(trace)] == [2, 3]
+    assert kept_one(trace, 1) is not None
+
+
+def test_each_run_of_an_exported_file_has_a_folder(tmp_path: Path) -> None:
+    trace, file = tmp_path / "bug.viz", tmp_path / "bug.html"
+    folders = [folder_of(trace), folder_of(file), folder_of(file, "B")]
+    assert [one.name for one in folders] == ["bug.whatif", "bug.html.whatif", "bug.html.B.whatif"]
+    kept.keep(file, 1, "k", {}, b"", held_as="B")
+    assert kept_of(file) == [] == kept_of(trace)
+    assert [one.path.parent for one in kept_of(file, held_as="B")] == [folders[2]]
+    assert kept_one(file, 1) is None and kept_one(file, 1, held_as="B") is not None
 
 
 def test_where_nothing_can_be_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,6 +60,13 @@ def test_units_in_the_last_place() -> None:
     assert difference_of(stored(3), 0, dtypes.int32, ints, more, apart).ulps is None
 
 
+def test_large_integers_that_differ_are_not_equal() -> None:
+    ints = np.array([1 << 60, 7], np.int64)
+    more = ints + np.array([1, 0])
+    assert errors(ints, more, dtypes.int64).tolist() == [1, 0]
+    assert errors(ints, ints, dtypes.int64).tolist() == [0, 0]
+
+
 def test_a_small_output_is_drawn_element_by_element() -> None:
     a = np.zeros(6, np.float32)
     b = a.copy()

@@ -19,7 +19,9 @@ from viz.workbench import compare
 from viz.workbench.compare import KINDS, spread
 from viz.workbench.worker import opts_job, workbench_job
 
-DECLARED = declarations((MESSAGES / "kernel.ts").read_text(encoding="utf-8"))
+DECLARED = declarations(
+    "\n".join(path.read_text("utf-8") for path in sorted(MESSAGES.rglob("*.ts")))
+)
 SHAPES = Shapes({name: DECLARED[name] for name in needed(("Workbench", "KernelOpts"), DECLARED)})
 
 
@@ -154,6 +156,14 @@ def test_the_optimisations_of_a_kernel(product: UOp) -> None:
     assert "LOCAL(0, 2)" in bare["legal"]
     wrong = asked("sm_90", "UPCAST(0, 4) UPCAST(9, 2)")
     assert [bool(one["why"]) for one in wrong["opts"]] == [False, True]
+
+
+def test_it_is_compiled_with_the_flags_of_the_recording(product: UOp) -> None:
+    flags = {"NOOPT": 1, "CPU_THREADS": 1, "OTHER": 3}
+    bare, own = answered(product, "CPU", flags=flags), answered(product, "CPU")
+    assert bare["original"]["opts"] == bare["edited"]["opts"] == "" != own["original"]["opts"]
+    made = opts_job({"graph": to_data([product]), "target": "x86-64", "flags": flags})
+    assert made["chosen"] == made["opts"] == []
 
 
 def test_how_times_lie() -> None:

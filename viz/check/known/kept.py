@@ -1,4 +1,5 @@
-"""The results of a check, in a file beside the trace: `run.viz` has `run.viz.check.json`.
+"""The results of a check, in a file beside the trace: `run.viz` has `run.viz.check.json`, and run B
+of an exported file `runs.html.B.check.json`.
 
 It is found again where it is of the same trace and of the same code of the checker. What it says is
 read strictly, and shown as what it is; it is never run. A file that does not fit is made anew.
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -15,36 +17,45 @@ from typing import Any, Final, cast
 
 from core.errors import FormatError
 from core.prove.verdict import KINDS, verdict_of
-from viz.files.regular import replace_file
+from viz.files.regular import open_regular, replace_file
+from viz.views.run import FIRST
 
-VERSION: Final = 3
-MAX_BYTES: Final = 1 << 28
+VERSION: Final = 4
+MAX_BYTES: Final = 1 << 26
+"""Bytes of a file that is read, or written."""
 _ROOT: Final = Path(__file__).parents[3]
 
 
-def kept_path(trace: Path) -> Path:
-    """The file that the results for a trace are in."""
-    return trace.with_name(f"{trace.name}.check.json")
+def kept_path(trace: Path, held_as: str = FIRST) -> Path:
+    """The file that the results for a trace are in, or for the run `held_as` of an exported
+    file."""
+    run = "" if held_as == FIRST else f".{held_as}"
+    return trace.with_name(f"{trace.name}{run}.check.json")
 
 
-def identity(trace: Path) -> dict[str, Any]:
-    """What a result depends on: the bytes of the trace, and the code that checked it. Raises
+def identity(files: Sequence[Path], held_as: str = FIRST) -> dict[str, Any]:
+    """What a result depends on: the bytes of the files of a run, in the order in which its passes
+    are numbered, which run of an exported file it is, and the code that checked it. Raises
     OSError."""
-    digest = hashlib.sha256()
-    with trace.open("rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return {"version": VERSION, "trace": digest.hexdigest(), "code": _code()}
+    traces: list[str] = []
+    for path in files:
+        digest = hashlib.sha256()
+        with open_regular(path) as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+        traces.append(digest.hexdigest())
+    return {"version": VERSION, "traces": traces, "run": held_as, "code": _code()}
 
 
-def load(trace: Path, wanted: dict[str, Any]) -> dict[int, dict[str, Any]]:
-    """The passes that are known, by their numbers; none where the file is of another trace, of
-    other code, damaged, or not there."""
-    path = kept_path(trace)
+def load(path: Path, wanted: dict[str, Any]) -> dict[int, dict[str, Any]]:
+    """The passes that are known, by their numbers, from the file at `path`; none where it is of
+    another trace, of other code, damaged, larger than MAX_BYTES, no regular file, or not there."""
     with suppress(OSError, ValueError, RecursionError, FormatError):
-        if path.stat().st_size > MAX_BYTES:
+        with open_regular(path, follow=False) as file:
+            begin = file.read(MAX_BYTES + 1)
+        if len(begin) > MAX_BYTES:
             return {}
-        data = json.loads(path.read_bytes())
+        data = json.loads(begin)
         if isinstance(data, dict) and cast("dict[str, Any]", data).get("of") == wanted:
             passes = cast("dict[str, Any]", data).get("passes")
             if isinstance(passes, list):
@@ -53,11 +64,14 @@ def load(trace: Path, wanted: dict[str, Any]) -> dict[int, dict[str, Any]]:
     return {}
 
 
-def save(trace: Path, of: dict[str, Any], passes: dict[int, dict[str, Any]]) -> bool:
-    """Writes the results; whether that was possible."""
+def save(path: Path, of: dict[str, Any], passes: dict[int, dict[str, Any]]) -> bool:
+    """Writes the results to the file at `path`; whether that was possible."""
     data = {"of": of, "passes": [passes[number] for number in sorted(passes)]}
+    body = json.dumps(data).encode()
+    if len(body) > MAX_BYTES:
+        return False
     try:
-        replace_file(kept_path(trace), json.dumps(data).encode(), is_kept, "the result of a check")
+        replace_file(path, body, is_kept, "the result of a check")
     except Exception:  # a folder that cannot be written is no reason not to answer
         return False
     return True

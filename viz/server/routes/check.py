@@ -6,12 +6,11 @@ from typing import Any
 
 from flask import Blueprint, Response
 
-from core.errors import ServerError, TraceError
+from core.errors import ServerError
 from viz.check.job import Asked, Check
 from viz.server.answers import answer
+from viz.server.how import opts_of
 from viz.server.requests import json_body, open_run
-from viz.server.runs.openrun import OpenRun
-from viz.views.store import Store
 from viz.whatif.bisect import search_of
 from viz.whatif.variant import Variant
 
@@ -25,7 +24,7 @@ def check(run: str) -> Response:
     whole run without any; {"again"}: whether also what is known."""
     here, asked = open_run(run), json_body()
     check = Check(
-        _trace(here),
+        here.trace,
         Asked(
             _number(asked, "kernel"),
             _number(asked, "pass"),
@@ -48,28 +47,15 @@ def bisect(run: str, context: int) -> Response:
     place of the compiler's choice; {"device"}: the one that it is compiled for, "" for that of
     the run."""
     here, asked = open_run(run), json_body()
-    opts, device = asked.get("opts"), asked.get("device", "")
-    if opts is not None and not isinstance(opts, str):
-        raise ServerError("opts is not a text", hint="for example UPCAST(0, 4), or nothing")
+    device = asked.get("device", "")
     if not isinstance(device, str):
         raise ServerError("device is not a text", hint="for example CPU")
-    variant = Variant.from_data({"opts": opts})
-    store = _trace(here)
+    variant = Variant.from_data({"opts": opts_of(asked)})
+    store = here.trace
     kernel = store.kernel_of(context)
     search = here.machine.weight.make(lambda: search_of(store, kernel, variant, device))
     job = here.machine.jobs.start(search.request, search.answer)
     return answer({"job": job})
-
-
-def _trace(run: OpenRun) -> Store:
-    """The run as a trace. Raises TraceError for an exported file without one."""
-    if not isinstance(run.store, Store):
-        raise TraceError(
-            "this exported file holds no trace",
-            where=run.store.path.name,
-            hint="open the trace itself, or export it again with a larger --budget",
-        )
-    return run.store
 
 
 def _number(asked: dict[str, Any], name: str) -> int | None:

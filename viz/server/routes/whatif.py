@@ -7,23 +7,22 @@ viz/web/src/data/messages/kernel.ts, and of job results in docs/json.md.
 
 from __future__ import annotations
 
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from flask import Blueprint, Response
 
 from core.errors import ServerError
 from viz.server.answers import answer
+from viz.server.how import names_of, opts_of
 from viz.server.requests import json_body, open_run, state, unknown
 from viz.server.runs.whatif import MOST_SECONDS, WhatIf
-from viz.whatif.variant import MAX_SKIPPED, Variant
+from viz.whatif.variant import MAX_NAME, Variant
 
-whatif = Blueprint("whatif", __name__, url_prefix="/api")
-MAX_NAME: Final = 200
-MAX_OPTS: Final = 2000
+whatif_routes = Blueprint("whatif", __name__, url_prefix="/api")
 MAX_STOP: Final = 1 << 31
 
 
-@whatif.post("/<run:run>/kernels/<int:context>/variants")
+@whatif_routes.post("/<run:run>/kernels/<int:context>/variants")
 def try_variant(run: str, context: int) -> Response:
     """Begins to compile a kernel as a variant: {"job"}; its result is WhatIf, which is kept.
     {"skip"}: names of rules to leave out; {"stop_after"}: so many matches and no more; {"inside"}:
@@ -35,33 +34,33 @@ def try_variant(run: str, context: int) -> Response:
     )
 
 
-@whatif.get("/<run:run>/kernels/<int:context>/variants")
+@whatif_routes.get("/<run:run>/kernels/<int:context>/variants")
 def kernel_variants(run: str, context: int) -> Response:
     """The variants of a kernel that were tried and are kept: VariantRow[]."""
     return answer(_whatif().variants(open_run(run), context))
 
 
-@whatif.get("/<run:run>/variants")
+@whatif_routes.get("/<run:run>/variants")
 def variants(run: str) -> Response:
     """The variants of all kernels of a run: VariantRow[]."""
     return answer(_whatif().variants(open_run(run)))
 
 
-@whatif.delete("/<run:run>/variants/<int:number>")
+@whatif_routes.delete("/<run:run>/variants/<int:number>")
 def delete_variant(run: str, number: int) -> Response:
     """Removes a variant with its trace."""
     found = _whatif().delete(open_run(run), number)
     return answer({}) if found else unknown("variant", number)
 
 
-@whatif.post("/<run:run>/variants/<int:number>/open")
+@whatif_routes.post("/<run:run>/variants/<int:number>/open")
 def open_variant(run: str, number: int) -> Response:
     """Opens the trace of a variant beside the runs, if it is not open: {"run"}, its name."""
     found = _whatif().open(open_run(run), number)
     return unknown("variant", number) if found is None else answer(found)
 
 
-@whatif.get("/<run:run>/variants/<int:number>/script")
+@whatif_routes.get("/<run:run>/variants/<int:number>/script")
 def variant_script(run: str, number: int) -> Response:
     """A program that compiles a variant and compares it with the reference, as plain text."""
     made = _whatif().script(open_run(run), number)
@@ -71,7 +70,7 @@ def variant_script(run: str, number: int) -> Response:
     return Response(made.text, content_type="text/plain; charset=utf-8", headers=headers)
 
 
-@whatif.post("/<run:run>/variants/<int:number>/minimise")
+@whatif_routes.post("/<run:run>/variants/<int:number>/minimise")
 def minimise_variant(run: str, number: int) -> Response:
     """Begins to make the kernel of a variant smaller, as long as what is the matter with it stays:
     {"job"}; its result is SmallerScript. {"seconds"}: the limit of time."""
@@ -79,20 +78,20 @@ def minimise_variant(run: str, number: int) -> Response:
     return unknown("variant", number) if job is None else answer({"job": job})
 
 
-@whatif.post("/<run:run>/replay")
+@whatif_routes.post("/<run:run>/replay")
 def replay_run(run: str) -> Response:
     """Begins to compile all kernels with the code on disk: {"job"}; its result is Replayed, with
     the name of the run that was recorded. {"seconds"}: the limit of time."""
     return answer({"job": _whatif().replay(open_run(run), None, **_limit(json_body()))})
 
 
-@whatif.post("/<run:run>/kernels/<int:context>/replay")
+@whatif_routes.post("/<run:run>/kernels/<int:context>/replay")
 def replay_kernel(run: str, context: int) -> Response:
     """The same for one kernel."""
     return answer({"job": _whatif().replay(open_run(run), context, **_limit(json_body()))})
 
 
-@whatif.get("/<run:run>/changed")
+@whatif_routes.get("/<run:run>/changed")
 def changed_rules(run: str) -> Response:
     """The rules whose text has changed since the run, and a word for the state of their files:
     ChangedRules. Cheap: files are read again only where they have changed."""
@@ -105,25 +104,14 @@ def _whatif() -> WhatIf:
 
 def _variant(asked: dict[str, Any]) -> Variant:
     """The variant of a request. Raises ServerError for what is none."""
-    skip, stop = asked.get("skip", []), asked.get("stop_after")
-    names = cast("list[object]", skip) if isinstance(skip, list) else [None]
-    if not all(_is_text(name, MAX_NAME) for name in names):
-        raise ServerError("skip is not a list of rules", hint="names of rules, [] for none")
-    if len(names) > MAX_SKIPPED:
-        raise ServerError(f"more than {MAX_SKIPPED} rules are left out", hint="leave out fewer")
+    stop = asked.get("stop_after")
     if stop is not None and not (type(stop) is int and 0 <= stop < MAX_STOP):
         raise ServerError("stop_after is not a number of matches", hint="0 or more, or null")
-    for name, most in (("inside", MAX_NAME), ("target", MAX_NAME)):
-        if not _is_text(asked.get(name, ""), most):
+    for name in ("inside", "target"):
+        value = asked.get(name, "")
+        if not isinstance(value, str) or len(value) > MAX_NAME:
             raise ServerError(f"{name} is not a text", hint='a name, or ""')
-    opts = asked.get("opts")
-    if opts is not None and not _is_text(opts, MAX_OPTS):
-        raise ServerError("opts is not a text", hint="for example UPCAST(0, 4), or null")
-    return Variant.from_data(asked)
-
-
-def _is_text(value: object, most: int) -> bool:
-    return isinstance(value, str) and len(value) <= most
+    return Variant.from_data({**asked, "skip": names_of(asked), "opts": opts_of(asked)})
 
 
 def _limit(asked: dict[str, Any]) -> dict[str, float]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from core.errors import ServerError
+from core.errors import ServerError, TraceError
 from core.target import targets
 from viz.server.answers import Encoded
 from viz.server.how import check_how
@@ -22,6 +22,7 @@ from viz.views.answers import RUN
 from viz.views.run import FIRST, Answer, Keep, Run
 from viz.views.store import Store
 from viz.views.summary import run_title
+from viz.whatif.subject import recorded_flags
 from viz.why.answers import WHY_DECLINED, call_again
 from viz.work.compiling import graph_of
 
@@ -75,6 +76,25 @@ class OpenRun:
     def serial(self) -> int:
         """The number of the trace that is open: another one has another."""
         return self._trace.serial
+
+    @property
+    def trace(self) -> Store:
+        """The trace, to compile its kernels or check its steps. Raises TraceError for an exported
+        file without one."""
+        return self.numbered[1]
+
+    @property
+    def numbered(self) -> tuple[int, Store]:
+        """`serial` and `trace` of one moment: the run may go on with another trace at any time.
+        Raises TraceError as `trace` does."""
+        opened = self._trace
+        if not isinstance(opened.run, Store):
+            raise TraceError(
+                "this exported file holds no trace",
+                where=opened.run.path.name,
+                hint="open the trace itself, or export it again with a larger --budget",
+            )
+        return opened.serial, opened.run
 
     def named(self, name: str) -> dict[str, Any]:
         """It under a name, in the form `RunName` of the page."""
@@ -263,6 +283,12 @@ class OpenRun:
         """The AST of a kernel, as data. Raises ServerError where it is not there, or the trace is
         of another compiler."""
         return self._machine.weight.make(lambda: graph_of(self.store, context))[0]
+
+    def flags(self, context: int) -> dict[str, int]:
+        """The flags of the recording that the code of a kernel depends on; none where there is no
+        trace, which has them."""
+        store = self.store
+        return recorded_flags(store, context) if isinstance(store, Store) else {}
 
 
 def _changed(path: Path) -> tuple[int, int]:

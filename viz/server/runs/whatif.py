@@ -17,13 +17,14 @@ from typing import Any, Final
 from core.errors import ServerError, TraceError
 from viz.compare.matching.side import Side
 from viz.format.schema import SUFFIX
+from viz.server.how import check_rules
 from viz.server.runs.machine import Machine
 from viz.server.runs.openrun import OpenRun
 from viz.views.store import Store
 from viz.whatif.attempt import variant_request, what_if_data
 from viz.whatif.changed import Watch
 from viz.whatif.isolated import TRACE
-from viz.whatif.kept import Kept, forget, keep, kept_of
+from viz.whatif.kept import Kept, forget, keep, kept_of, kept_one
 from viz.whatif.replay import replay_data, replay_request, replay_rows
 from viz.whatif.reproduce import (
     Reproduction,
@@ -56,12 +57,15 @@ class WhatIf:
         self._machine, self._opened, self._closed = machine, opened, closed
         self._lock = threading.Lock()
         self._folder: Path | None = None
-        self._beside: dict[Path, Path] = {}
-        """Folders for variants of traces beside which nothing can be written."""
+        self._beside: dict[tuple[Path, str], Path] = {}
+        """Folders for variants of runs beside whose traces nothing can be written, by path and name
+        in the file."""
         self._watches: dict[int, Watch] = {}
         """By the serials of their traces."""
         self._replays: dict[int, Path] = {}
         """The trace of the last replay, by the serial of the run."""
+        self._gone: set[int] = set()
+        """The serials of traces that are closed: nothing is kept for them any more."""
         machine.when_gone(self._forget)
 
     def close(self) -> None:
@@ -73,17 +77,18 @@ class WhatIf:
 
     def _forget(self, serial: int) -> None:
         with self._lock:
+            self._gone.add(serial)
             self._watches.pop(serial, None)
             self._replays.pop(serial, None)
 
     def begin(self, run: OpenRun, kernel: int, variant: Variant, seconds: float = LIMIT) -> int:
         """Begins to compile a kernel as a variant, which is kept; the job, whose result is `WhatIf`
         of docs/json.md. Raises ServerError."""
-        store = _trace_of(run)
-        subject = self._subject(run, kernel)
-        _check_rules(store, variant)
+        store = run.trace
+        subject = self._subject(store, kernel)
+        check_rules(store, variant.skip)
+        request = variant_request(subject, variant)
         folder, path = self._new_trace()
-        request = {**variant_request(subject, variant), TRACE: str(path)}
 
         def finish(found: Data) -> Data:
             made = self._machine.weight.make(
@@ -92,18 +97,18 @@ class WhatIf:
             one = self._keep(store, subject, made, path.read_bytes())
             return {**made, "kept": {"number": one.number, "trace": str(one.path)}}
 
-        return self._start(request, finish, folder, seconds)
+        return self._start({**request, TRACE: str(path)}, finish, lambda: _removed(folder), seconds)
 
     def variants(self, run: OpenRun, kernel: int | None = None) -> list[Data]:
         """The variants of a kernel, or of all, in the form `VariantRow` of the page."""
-        store = _trace_of(run)
+        store = run.trace
         of = None if kernel is None else store.kernel_of(kernel)
         return [variant_row(one) for one in self._kept(store) if of is None or one.kernel == of]
 
     def open(self, run: OpenRun, number: int) -> Data | None:
         """Opens the trace of a variant as a run: `OpenedVariant` of the page; None where there is
         no such variant."""
-        one = self._one(run, number)
+        one = self._one(run.trace, number)
         if one is None:
             return None
         name, kernels = self._opened(one.path)
@@ -111,7 +116,7 @@ class WhatIf:
 
     def delete(self, run: OpenRun, number: int) -> bool:
         """Removes a variant, and closes its run; False where there is no such variant."""
-        one = self._one(run, number)
+        one = self._one(run.trace, number)
         if one is None:
             return False
         self._closed(one.path)
@@ -120,18 +125,20 @@ class WhatIf:
 
     def script(self, run: OpenRun, number: int) -> Reproduction | None:
         """The script of a variant; None where there is no such variant. Raises ServerError."""
-        one = self._one(run, number)
+        store = run.trace
+        one = self._one(store, number)
         if one is None:
             return None
-        return whole_script(self._subject(run, one.kernel), _variant_of(one))
+        return whole_script(self._subject(store, one.kernel), _variant_of(one))
 
     def minimise(self, run: OpenRun, number: int, seconds: float = LIMIT) -> int | None:
         """Begins to make the kernel of a variant smaller; the job, whose result is {"text", "said"}
         of a script; None where there is no such variant. Raises ServerError."""
-        one = self._one(run, number)
+        store = run.trace
+        one = self._one(store, number)
         if one is None:
             return None
-        subject = self._subject(run, one.kernel)
+        subject = self._subject(store, one.kernel)
 
         def finish(found: Data) -> Data:
             return vars(smaller_script(subject, found))
@@ -143,90 +150,100 @@ class WhatIf:
         """Begins to compile a kernel, or all of them, with the code on disk; the job. Its result is
         `Replayed` of the page, with the name of the run that was recorded, which takes the place of
         that of the replay before. Raises ServerError."""
-        store = _trace_of(run)
+        serial, store = run.numbered
         if kernel is None:
             subjects = self._machine.weight.make(lambda: subjects_of(store))
         else:
-            subjects = [self._subject(run, kernel)]
+            subjects = [self._subject(store, kernel)]
         if not subjects:
             raise ServerError("this run has no kernels", hint="choose another trace")
-        _, path = self._new_trace()
+        folder, path = self._new_trace()
         request = {**replay_request(subjects), TRACE: str(path)}
-        serial = run.serial
+        kept: list[Path] = []
 
         def finish(found: Data) -> Data:
             rows = self._machine.weight.make(lambda: _rows(store, subjects, found, path))
-            with self._lock:
-                before = self._replays.get(serial)
-                self._replays[serial] = path
-            if before is not None:
-                self._closed(before)
-                shutil.rmtree(before.parent, ignore_errors=True)
+            self._take_place(serial, path)
             name, kernels = self._opened(path)
+            kept.append(folder)
             there = iter(kernels)
             for row, one in zip(rows, found["kernels"], strict=True):
                 del row["differences"]  # the comparison of both runs has them
                 row["there"] = next(there, None) if one["recorded"] else None
             return {**replay_data(store, rows), "run": name}
 
+        def ended() -> None:
+            if not kept:
+                _removed(folder)
+
         limit = seconds or (LIMIT if kernel is not None else REPLAY_LIMIT)
-        return self._start(request, finish, None, limit)
+        return self._start(request, finish, ended, limit)
+
+    def _take_place(self, serial: int, path: Path) -> None:
+        """A replay takes the place of the one before of the same run. Raises ServerError where that
+        run is not open any more."""
+        with self._lock:
+            if serial in self._gone:
+                raise ServerError("the run was closed meanwhile", hint="open it again")
+            before = self._replays.get(serial)
+            self._replays[serial] = path
+        if before is not None:
+            self._closed(before)
+            _removed(before.parent)
 
     def changed(self, run: OpenRun) -> Data:
         """The rules that have changed since a run, in the form `ChangedRules` of the page: cheap,
         for pages that ask every few seconds."""
-        store = _trace_of(run)
+        serial, store = run.numbered
         with self._lock:
-            watch = self._watches.setdefault(run.serial, Watch(store))
+            watch = self._watches.get(serial) or Watch(store)
+            if serial not in self._gone:
+                self._watches[serial] = watch
         state, found = self._machine.weight.make(watch.now)
         return {"state": state, "changed": [one.data() for one in found]}
 
-    def _subject(self, run: OpenRun, kernel: int) -> Subject:
-        store = _trace_of(run)
+    def _subject(self, store: Store, kernel: int) -> Subject:
         return self._machine.weight.make(lambda: subject_of(store, store.kernel_of(kernel)))
 
     def _start(
         self,
         request: Data,
         finish: Callable[[Data], Data],
-        folder: Path | None,
+        ended: Callable[[], None],
         seconds: float,
     ) -> int:
-        """Begins a job that records into a folder, which goes with it."""
-
-        def ended() -> None:
-            if folder is not None:
-                shutil.rmtree(folder, ignore_errors=True)
-
+        """Begins a job; `ended` is called however it went, also where it could not begin."""
         try:
             return self._machine.jobs.start(request, finish, ended, limit=seconds)
-        except ServerError:
+        except BaseException:
             ended()
             raise
 
-    def _kept(self, store: Store) -> list[Kept]:
+    def _also(self, store: Store) -> Path | None:
+        """Where variants of a run lie that could not be kept beside its trace."""
         with self._lock:
-            also = self._beside.get(store.path)
-        return kept_of(store.path, also)
+            return self._beside.get((store.path, store.held_as))
 
-    def _one(self, run: OpenRun, number: int) -> Kept | None:
-        kept = self._kept(_trace_of(run))
-        return next((one for one in kept if one.number == number), None)
+    def _kept(self, store: Store) -> list[Kept]:
+        return kept_of(store.path, self._also(store), held_as=store.held_as)
+
+    def _one(self, store: Store, number: int) -> Kept | None:
+        return kept_one(store.path, number, self._also(store), held_as=store.held_as)
 
     def _keep(self, store: Store, subject: Subject, made: Data, recorded: bytes) -> Kept:
         """Keeps a variant beside its trace, or, where that cannot be, as long as the server
         runs."""
+        what = subject.number, subject.name, made, recorded
         try:
-            return keep(store.path, subject.number, subject.name, made, recorded)
+            return keep(store.path, *what, held_as=store.held_as)
         except TraceError as error:
             made["notes"].append(f"kept until the server ends: {error.what} ({error.where})")
         after = max((one.number for one in self._kept(store)), default=0)
         root = self._root()
         with self._lock:
-            folder = self._beside.setdefault(store.path, root / f"variants-{len(self._beside)}")
-        return keep(
-            store.path, subject.number, subject.name, made, recorded, folder=folder, after=after
-        )
+            key, number = (store.path, store.held_as), len(self._beside)
+            folder = self._beside.setdefault(key, root / f"variants-{number}")
+        return keep(store.path, *what, folder=folder, after=after)
 
     def _root(self) -> Path:
         with self._lock:
@@ -243,24 +260,8 @@ class WhatIf:
         return folder, folder / f"kernel-{folder.name}{SUFFIX}"
 
 
-def _trace_of(run: OpenRun) -> Store:
-    if not isinstance(run.store, Store):
-        raise ServerError(
-            "this exported file holds no trace, and its kernels cannot be compiled",
-            where=run.store.path.name,
-            hint="open the trace itself",
-        )
-    return run.store
-
-
-def _check_rules(store: Store, variant: Variant) -> None:
-    """Raises ServerError for rules that the run does not have: nothing would be left out."""
-    known = {record.name for record in store.rule_records().values()}
-    unknown = [name for name in variant.skip if name not in known]
-    if unknown:
-        raise ServerError(
-            f"there is no rule {unknown[0][:100]!r} in this run", hint="choose one of its rules"
-        )
+def _removed(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _variant_of(one: Kept) -> Variant:
