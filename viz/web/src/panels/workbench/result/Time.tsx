@@ -79,7 +79,7 @@ function Ratio() {
             ? timeWord(t)
             : changeWord(ratio, "instructions")}
         {t ? (
-          <span class="t3 num">
+          <span class="t3 num nw">
             {" "}
             95% interval {intervalWord(t)}
           </span>
