@@ -79,12 +79,11 @@ function Ratio() {
             ? timeWord(t)
             : changeWord(ratio, "instructions")}
         {t ? (
-          <span class="t3 num nw">
-            {" "}
+          <span class="t3 num">
             95% interval {intervalWord(t)}
           </span>
         ) : (
-          <span class="t3"> an emulator counts, it does not time</span>
+          <span class="t3">an emulator counts, it does not time</span>
         )}
       </span>
     </div>
