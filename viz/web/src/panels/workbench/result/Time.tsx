@@ -80,11 +80,10 @@ function Ratio() {
             : changeWord(ratio, "instructions")}
         {t ? (
           <span class="t3 num">
-            {" "}
             95% interval {intervalWord(t)}
           </span>
         ) : (
-          <span class="t3"> an emulator counts, it does not time</span>
+          <span class="t3">an emulator counts, it does not time</span>
         )}
       </span>
     </div>

@@ -1,4 +1,5 @@
 /** The text of the target: original, edited or their difference, at the full height. */
+import { useEffect, useRef } from "preact/hooks";
 import { count, plural, short } from "../../../state/format";
 import { TabText } from "../../../ui/TabText";
 import { kindName, kindOf, targetOf } from "../../../parts/kernel/columns";
@@ -24,11 +25,15 @@ const ORDER: readonly Shown[] = ["original", "edited", "difference"];
 export function TextCard() {
   const key = column.value;
   const shown = workbenchLink.value.text;
-  const { added, removed } = changes.value;
+  const strip = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const tab = strip.current?.querySelector("[aria-selected=true]");
+    tab?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [key, columns.value]);
   return (
     <section class="card wb-text" data-region="Text" aria-label="Text of the kernel">
       <div class="ph">
-        <div class="tabs" role="tablist" aria-label="Texts" onKeyDown={onTabs}>
+        <div class="tabs" role="tablist" aria-label="Texts" ref={strip} onKeyDown={onTabs}>
           {columns.value.map((one) => (
             <button
               type="button"
@@ -44,16 +49,6 @@ export function TextCard() {
           ))}
         </div>
         <span class="sp" />
-        {added + removed > 0 && (
-          <>
-            <span class="badge add" title={`${plural(added, "line")} added`}>
-              +{count(added)}
-            </span>
-            <span class="badge del" title={`${plural(removed, "line")} removed`}>
-              −{count(removed)}
-            </span>
-          </>
-        )}
         <span class="seg" role="group" aria-label="Which text">
           {ORDER.filter((one) => TEXTS.includes(one)).map((one) => (
             <button
@@ -136,6 +131,7 @@ function Foot() {
   const problem = edit?.problem ?? (s.kind === "error" ? s.error : null);
   const made = bench.value?.result;
   const line = lineOf(problem);
+  const { added, removed } = changes.value;
   return (
     <div class="row wb-foot t2 small" role="status">
       {s.kind === "running" ? (
@@ -160,6 +156,16 @@ function Foot() {
         <span class="t3 el">{edit ? "Not run yet: press Ctrl Enter" : "As compiled"}</span>
       )}
       <span class="sp" />
+      {added + removed > 0 && (
+        <>
+          <span class="badge add" title={`${plural(added, "line")} added`}>
+            +{count(added)}
+          </span>
+          <span class="badge del" title={`${plural(removed, "line")} removed`}>
+            −{count(removed)}
+          </span>
+        </>
+      )}
       {key !== null && !edit && deviceFor(key) !== null && (
         <button
           type="button"
