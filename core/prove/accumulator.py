@@ -24,7 +24,8 @@ class Accumulator:
 
 
 def accumulator(load: UOp) -> Accumulator | None:
-    """The loop that a LOAD waits for, where it is of that form."""
+    """The loop that a LOAD waits for, where it is of that form. The registers have to be begun anew
+    in each iteration of every loop around it that the values depend on, and before the loop."""
     match load:
         case UOp(
             op=Ops.LOAD, src=(UOp(op=Ops.INDEX, src=(UOp(op=Ops.AFTER, src=after), *loaded)), *_)
@@ -43,7 +44,7 @@ def accumulator(load: UOp) -> Accumulator | None:
         case _:
             return None
     match inside:
-        case UOp(op=Ops.AFTER, src=(kept, UOp(op=Ops.STORE, src=(begun, start)), *_)) if (
+        case UOp(op=Ops.AFTER, src=(kept, UOp(op=Ops.STORE, src=(begun, start)) as first, *_)) if (
             kept is memory
         ):
             pass
@@ -63,6 +64,11 @@ def accumulator(load: UOp) -> Accumulator | None:
         return None
     if any(place in body.toposort() for body in bodies):
         return None
+    around = start.ranges.union(*(body.ranges for body in bodies)) - {*loops}
+    if not around <= first.ranges or not first.ranges.isdisjoint(loops):
+        return None
+    if not place.ranges.issuperset(loops) or any(not i.ranges.isdisjoint(loops) for i in at):
+        return None  # every iteration has to update the same element
     return Accumulator(op, start, tuple(bodies), tuple(loops))
 
 

@@ -102,7 +102,7 @@ class _Run:
                 return _any(t.dtype, mixed, self.rows, (t.low, t.high))
             case Kind.SUM:
                 constant, factors = t.data
-                made = np.full(size, constant, np.int64).view(np.uint64)
+                made = np.full(size, constant % (1 << 64), np.uint64)
                 for factor, arg in zip(factors, t.args, strict=True):
                     made = made + np.uint64(factor) * _wide(self.values[arg])
                 return made.astype(numpy_dtype(t.dtype))

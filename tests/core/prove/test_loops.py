@@ -153,3 +153,24 @@ def test_registers_that_are_begun_elsewhere_are_no_sum() -> None:
     assert Checker().check(*accumulated(0, 0, 0)).kind == "proved"
     for places in ((1, 0, 0), (0, 1, 1), (0, 0, 1)):
         assert Checker().check(*accumulated(*places)).kind not in ("proved", "sampled")
+
+
+def nested_sum(start_in: str = "outer", inside_in: bool = True) -> tuple[UOp, UOp]:
+    """The sum of each row, and registers that are begun within some loops and updated within the
+    inner one, or outside of it."""
+    row, r = loop(4, 0), loop(4, 1, AxisType.REDUCE)
+    value = memory(1).index(row * 4 + r).load()
+    total = UOp(Ops.REDUCE, dtypes.float32, (value, r), Ops.ADD)
+    registers = UOp(Ops.DEFINE_REG, dtypes.float32.ptr(1, AddrSpace.REG), (), 0)
+    around = {"none": (), "outer": (row,), "both": (row, r)}[start_in]
+    begun = registers.after(*around) if around else registers
+    start = begun.index(0).store(UOp.const(dtypes.float32, 0.0))
+    inside = registers.after(start, *((r,) if inside_in else ())).index(0)
+    ended = inside.store(inside.load() + value).end(r)
+    return total, registers.after(ended).index(0).load()
+
+
+def test_registers_that_are_begun_in_another_loop_are_no_sum() -> None:
+    assert Checker().check(*nested_sum()).kind == "proved"
+    for wrong in (nested_sum("none"), nested_sum("both"), nested_sum(inside_in=False)):
+        assert Checker().check(*wrong).kind not in ("proved", "sampled")
