@@ -59,3 +59,10 @@ def own_axes(u: UOp) -> Axes:
     if u.op is Ops.RANGE and u.arg[-1] in _LANES and u.src[0].op is Ops.CONST:
         return ((u.arg[0], u.src[0].arg),)
     return ()
+
+
+def inwards(loop: UOp) -> tuple[bool, int]:
+    """Loops that are ended together, in this order from the outermost to the innermost: those that
+    are shared out between threads, then by their numbers."""
+    shared = loop.op is Ops.RANGE and loop.arg[-1] is AxisType.THREAD
+    return not shared, loop.arg[0] if loop.op is Ops.RANGE else -1

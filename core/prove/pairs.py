@@ -25,13 +25,14 @@ from core.prove.value import (
 )
 from core.uop import Ops, UOp
 
+OTHER_LOOPS: Final = "other loops: their whole pass has to be run"
 _INT: Final = dtypes.int64
 
 
 @dataclass
 class Question:
     """Pairs of terms, each to be equal; `memories`: memory that stands for other memory, which is
-    taken for granted. `loops`: loops of the one that end in place of loops of the other."""
+    taken for granted."""
 
     terms: Terms
     pairs: list[tuple[Term, Term]] = field(default_factory=lambda: list[tuple[Term, Term]]())
@@ -39,7 +40,6 @@ class Question:
         default_factory=lambda: list[tuple[list[Write], list[Write]]]()
     )
     memories: list[tuple[UOp, UOp]] = field(default_factory=lambda: list[tuple[UOp, UOp]]())
-    loops: bool = False
     unknown: frozenset[UOp] = frozenset()
     """Nodes of one side that are inputs though they compute something."""
 
@@ -128,8 +128,6 @@ def _add(asked: Question, a: Sequence[Value], b: Sequence[Value]) -> None:
     writes_b = [v for v in b if isinstance(v, Write)]
     if len(writes_a) == len(a) and len(writes_b) == len(b):
         asked.stores.append((writes_a, writes_b))
-        loops = [{loops for _, _, loops in writes} for writes in (writes_a, writes_b)]
-        asked.loops = asked.loops or loops[0] != loops[1]
         return
     if len(a) != len(b):
         raise UnknownMeaningError(f"{len(a)} lanes and {len(b)} lanes")
@@ -139,7 +137,7 @@ def _add(asked: Question, a: Sequence[Value], b: Sequence[Value]) -> None:
         elif isinstance(x, Address) and isinstance(y, Address) and x.memory == y.memory:
             asked.pairs += _same_place(asked.terms, x, y)
         else:
-            raise UnknownMeaningError("memory that is called otherwise")
+            raise UnknownMeaningError("another memory is accessed")
 
 
 def _same_place(terms: Terms, x: Address, y: Address) -> list[tuple[Term, Term]]:
@@ -170,10 +168,10 @@ def _stored_in_loops(asked: Question, read: Translation, before: UOp, after: UOp
     stored = read.element(value, _of(terms, index, value))
     address = Address(place.src[0], inner.flat, valid)
     writes = [v for v in read.lanes(after) if isinstance(v, Write)]
-    if any(next(loops, None) is not None for _ in range(1)):
-        asked.loops = True
-    every = writes[0].loops if writes else frozenset[Term]()
-    asked.stores.append(([Write(address, stored, every)], writes))
+    if next(loops, None) is not None:
+        raise UnknownMeaningError(OTHER_LOOPS)
+    loops_of = (writes[0].loops, writes[0].ends) if writes else ()
+    asked.stores.append(([Write(address, stored, *loops_of)], writes))
 
 
 def _renamed(asked: Question) -> None:

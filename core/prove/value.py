@@ -13,7 +13,7 @@ from typing import Final
 from core.dtype import DType, PtrDType, dtypes
 from core.passes.identities import identity
 from core.prove.accumulator import Accumulator, accumulator
-from core.prove.axes import Axes, Point, UnknownMeaningError, own_axes, points
+from core.prove.axes import Axes, Point, UnknownMeaningError, inwards, own_axes, points
 from core.prove.index import Index, Shape
 from core.prove.places import Address, Value, Write
 from core.prove.stored import stored_by
@@ -360,19 +360,21 @@ class Translation:
             if gates:
                 gate = self.terms.both(address.gate, gates[k % len(gates)])
                 address = address._replace(gate=gate)
-            made.append(Write(address, values[k], frozenset()))
+            made.append(Write(address, values[k]))
         return tuple(made)
 
     def _ended(self, u: UOp, point: Point) -> tuple[Value, ...]:
         unrolled = tuple(sorted(axis for r in u.src[1:] for axis in own_axes(r)))
         loops = [r for r in u.src[1:] if not own_axes(r)]
-        ended = frozenset(b for r in loops for b in self.values(r, point) if not b.constant)
+        nested = sorted(loops, key=inwards)
+        ended = tuple(b for r in nested for b in self.values(r, point) if not b.constant)
         made: list[Value] = []
         for at in points(unrolled, point):
             for lane in self.lanes(u.src[0], at):
                 if not isinstance(lane, Write):
                     raise UnknownMeaningError("the end of what writes nothing")
-                made.append(lane._replace(loops=lane.loops | ended))
+                ends = (u,) * len(ended) + lane.ends
+                made.append(lane._replace(loops=ended + lane.loops, ends=ends))
         return tuple(made)
 
     def _wide(self, x: Term) -> Term:
