@@ -170,8 +170,10 @@ def _stored_in_loops(asked: Question, read: Translation, before: UOp, after: UOp
     writes = [v for v in read.lanes(after) if isinstance(v, Write)]
     if next(loops, None) is not None:
         raise UnknownMeaningError(OTHER_LOOPS)
-    loops_of = (writes[0].loops, writes[0].ends) if writes else ()
-    asked.stores.append(([Write(address, stored, *loops_of)], writes))
+    whole = Write(address, stored)
+    if writes:
+        whole = whole._replace(loops=writes[0].loops, ends=writes[0].ends)
+    asked.stores.append(([whole], writes))
 
 
 def _renamed(asked: Question) -> None:
