@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from core.dtype import ConstType, DType, dtypes
 from core.uop import Ops, UOp
 from core.uop.pointer import pointer_of
 
@@ -28,7 +29,7 @@ def accumulator(load: UOp) -> Accumulator | None:
     in each iteration of every loop around it that the values depend on, and before the loop."""
     match load:
         case UOp(
-            op=Ops.LOAD, src=(UOp(op=Ops.INDEX, src=(UOp(op=Ops.AFTER, src=after), *loaded)), *_)
+            op=Ops.LOAD, src=(UOp(op=Ops.INDEX, src=(UOp(op=Ops.AFTER, src=after), *loaded)),)
         ):
             pass
         case _:
@@ -52,15 +53,15 @@ def accumulator(load: UOp) -> Accumulator | None:
             return None
     if begun.op is not Ops.INDEX or pointer_of(begun) is not memory:
         return None
-    if any(other != tuple(at) for other in (tuple(loaded), begun.src[1:])):
-        return None  # what is begun, updated and read is not the same element
+    if len(at) != 1 or any(other != tuple(at) for other in (tuple(loaded), begun.src[1:])):
+        return None  # what is begun, updated and read is not the same element, for certain
     if start.dtype != load.dtype or update.dtype != load.dtype:
         return None
     op, bodies = update.op, list[UOp]()
     while update.op is op and len(update.src) == 2:
         bodies.insert(0, update.src[1])
         update = update.src[0]
-    if update.op is not Ops.LOAD or update.src[0] is not place or op not in _REDUCES:
+    if update.op is not Ops.LOAD or update.src != (place,) or op not in _REDUCES:
         return None
     if any(place in body.toposort() for body in bodies):
         return None
@@ -70,6 +71,12 @@ def accumulator(load: UOp) -> Accumulator | None:
     if not place.ranges.issuperset(loops) or any(not i.ranges.isdisjoint(loops) for i in at):
         return None  # every iteration has to update the same element
     return Accumulator(op, start, tuple(bodies), tuple(loops))
+
+
+def neutral(op: Ops, dtype: DType) -> ConstType:
+    """The value that combined with any other one gives the other one. Written for the checks alone:
+    it is not the table that the passes use."""
+    return dtypes.min(dtype) if op is Ops.MAX else int(op is Ops.MUL)
 
 
 _REDUCES = frozenset({Ops.ADD, Ops.MUL, Ops.MAX})

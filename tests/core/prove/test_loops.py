@@ -244,3 +244,19 @@ def test_registers_that_are_begun_in_another_loop_are_no_sum() -> None:
     assert Checker().check(*nested_sum()).kind == "proved"
     for wrong in (nested_sum("none"), nested_sum("both"), nested_sum(inside_in=False)):
         assert Checker().check(*wrong).kind not in ("proved", "sampled")
+
+
+def largest(start: int) -> tuple[UOp, UOp]:
+    """The largest of some integers, and registers that are begun with a value."""
+    r = loop(4, 1, AxisType.REDUCE)
+    value = UOp(Ops.DEFINE_GLOBAL, dtypes.int32.ptr(4), (), 1).index(r).load()
+    registers = UOp(Ops.DEFINE_REG, dtypes.int32.ptr(1, AddrSpace.REG), (), 0)
+    begun = registers.index(0).store(UOp.const(dtypes.int32, start))
+    inside = registers.after(begun, r).index(0)
+    ended = inside.store(inside.load().alu(Ops.MAX, value)).end(r)
+    return value.reduce(Ops.MAX, r), registers.after(ended).index(0).load()
+
+
+def test_registers_begin_with_what_changes_nothing() -> None:
+    assert Checker().check(*largest(-(1 << 31))).kind == "proved"
+    assert Checker().check(*largest(0)).kind not in ("proved", "sampled")
