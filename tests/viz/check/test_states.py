@@ -68,6 +68,16 @@ def test_a_small_error_is_no_rounding() -> None:
     assert compared(total(loaded()), total(loaded() * 1.0005)).kind == "differs"
 
 
+@pytest.mark.parametrize("dtype", [dtypes.bfloat16, dtypes.float16], ids=str)
+def test_an_error_of_a_narrow_dtype_is_no_rounding(dtype: DType) -> None:
+    x = loaded(dtype)
+    assert compared(x, x * 1.25).kind == "differs"
+    assert compared(x, x * 1.0 + 0.5).kind == "differs"
+    assert compared(total(x), total(x * 1.5)).kind in ("differs", "unchecked")
+    wide = x.cast(dtypes.float32)
+    assert compared(total(wide).cast(dtype), total(wide * 1.25).cast(dtype)).kind == "differs"
+
+
 def test_values_that_differ_in_corners_only() -> None:
     x = loaded(dtypes.int32)
     least = x.const_like(int(dtypes.min(dtypes.int32)) + 1)
