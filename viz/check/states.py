@@ -6,7 +6,7 @@ A state that was run is kept for the next pass, whose first state it is. Never r
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Mapping
 from math import prod
 from typing import Final
@@ -29,6 +29,7 @@ second."""
 MAX_BYTES: Final = 1 << 28
 _KEPT: Final = 12
 _INPUTS: Final = (Values.EXACT, Values.PLAIN, Values.CORNERS)
+_WAITING: Final = (Ops.BARRIER, Ops.COMMIT, Ops.WAIT)
 _LARGE: Final = 4.0
 _STEPS: Final = 64
 """Roundings beside those of a reduction that may add up: each is half a unit in the last place of
@@ -36,6 +37,7 @@ the largest value. A sum of n values in another order is off by at most n of the
 "Accuracy and Stability of Numerical Algorithms", section 4.2)."""
 _EXACT: Final = frozenset({Ops.NEG, Ops.MAX, Ops.WHERE, Ops.TRUNC, Ops.BITCAST})
 """Operations on floats that round nothing."""
+UNORDERED: Final = "barriers are not checked, and the pass changes them"
 SAME: Final = "the states before and after the pass store the same"
 
 Stored = dict[int, Array]
@@ -69,6 +71,8 @@ class States:
             if found.kind != "sampled":
                 return found
             ulps = max(ulps, found.ulps)
+        if _synchronised(before) != _synchronised(after):
+            return Verdict("assumes", UNORDERED, len(_INPUTS), ulps)
         how = f"{SAME}, but for rounding" if ulps else SAME
         return Verdict("sampled", how, len(_INPUTS), ulps)
 
@@ -126,6 +130,14 @@ def work_of(state: UOp) -> int:
 def _is_kernel(u: UOp) -> bool:
     ends = u.op is Ops.SINK and any(s.op in (Ops.STORE, Ops.END, Ops.GROUP) for s in u.src)
     return ends and _stores(u)
+
+
+def _synchronised(state: UOp) -> Counter[Ops]:
+    """How often the threads of a state wait for each other, by op; of a state without memory that
+    they share, this is nothing. A run on the reference needs none of it."""
+    found = Counter(u.op for u in state.toposort())
+    shares = found[Ops.DEFINE_LOCAL] or found[Ops.COPY_ASYNC]
+    return Counter({op: found[op] for op in _WAITING if found[op]} if shares else {})
 
 
 def _stores(u: UOp) -> bool:
