@@ -73,6 +73,14 @@ def accumulator(load: UOp) -> Accumulator | None:
     return Accumulator(op, start, tuple(bodies), tuple(loops))
 
 
+def waits_for_loop(load: UOp) -> bool:
+    """Whether a LOAD reads registers that a loop has updated."""
+    place = load.src[0]
+    after = place.src[0] if place.op is Ops.INDEX else place
+    ended = after.op is Ops.AFTER and any(s.op is Ops.END for s in after.src[1:])
+    return ended and pointer_of(after).op is Ops.DEFINE_REG
+
+
 def neutral(op: Ops, dtype: DType) -> ConstType:
     """The value that combined with any other one gives the other one. Written for the checks alone:
     it is not the table that the passes use."""

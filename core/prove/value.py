@@ -11,7 +11,7 @@ from collections.abc import Collection, Hashable, Sequence
 from typing import Final
 
 from core.dtype import DType, PtrDType, dtypes
-from core.prove.accumulator import Accumulator, accumulator, neutral
+from core.prove.accumulator import Accumulator, accumulator, neutral, waits_for_loop
 from core.prove.axes import (
     LANES,
     Axes,
@@ -61,10 +61,8 @@ class Translation:
 
     def lanes(self, u: UOp, point: Point = ()) -> tuple[Value, ...]:
         """What each lane of a node without a shape is; of a void node, what it writes."""
-        key = (
-            u,
-            tuple(pair for pair in point if any(pair[0] == number for number, _ in axes_of(u))),
-        )
+        own = dict(axes_of(u))
+        key = u, tuple(pair for pair in point if pair[0] in own)
         known = self._lanes.get(key)
         if known is None:
             self._depth += 1
@@ -313,6 +311,8 @@ class Translation:
     def _loads(self, u: UOp, point: Point) -> tuple[Value, ...]:
         if self._loops and (found := accumulator(u)) is not None:
             return self._accumulated(found, point)
+        if waits_for_loop(u):
+            self.opaque.add(u)
         scalar = u.dtype.scalar()
         place, *rest = u.src
         others = self.values(rest[0], point) if rest else None

@@ -243,7 +243,7 @@ def nested_sum(start_in: str = "outer", inside_in: bool = True) -> tuple[UOp, UO
 def test_registers_that_are_begun_in_another_loop_are_no_sum() -> None:
     assert Checker().check(*nested_sum()).kind == "proved"
     for wrong in (nested_sum("none"), nested_sum("both"), nested_sum(inside_in=False)):
-        assert Checker().check(*wrong).kind not in ("proved", "sampled")
+        assert Checker().check(*wrong).kind == "unchecked"  # the whole pass decides
 
 
 def largest(start: int) -> tuple[UOp, UOp]:
