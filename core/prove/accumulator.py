@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from core.dtype import ConstType, DType, dtypes
 from core.uop import Ops, UOp
 from core.uop.pointer import pointer_of
 
@@ -24,10 +25,11 @@ class Accumulator:
 
 
 def accumulator(load: UOp) -> Accumulator | None:
-    """The loop that a LOAD waits for, where it is of that form."""
+    """The loop that a LOAD waits for, where it is of that form. The registers have to be begun anew
+    in each iteration of every loop around it that the values depend on, and before the loop."""
     match load:
         case UOp(
-            op=Ops.LOAD, src=(UOp(op=Ops.INDEX, src=(UOp(op=Ops.AFTER, src=after), *loaded)), *_)
+            op=Ops.LOAD, src=(UOp(op=Ops.INDEX, src=(UOp(op=Ops.AFTER, src=after), *loaded)),)
         ):
             pass
         case _:
@@ -43,7 +45,7 @@ def accumulator(load: UOp) -> Accumulator | None:
         case _:
             return None
     match inside:
-        case UOp(op=Ops.AFTER, src=(kept, UOp(op=Ops.STORE, src=(begun, start)), *_)) if (
+        case UOp(op=Ops.AFTER, src=(kept, UOp(op=Ops.STORE, src=(begun, start)) as first, *_)) if (
             kept is memory
         ):
             pass
@@ -51,19 +53,38 @@ def accumulator(load: UOp) -> Accumulator | None:
             return None
     if begun.op is not Ops.INDEX or pointer_of(begun) is not memory:
         return None
-    if any(other != tuple(at) for other in (tuple(loaded), begun.src[1:])):
-        return None  # what is begun, updated and read is not the same element
+    if len(at) != 1 or any(other != tuple(at) for other in (tuple(loaded), begun.src[1:])):
+        return None  # what is begun, updated and read is not the same element, for certain
     if start.dtype != load.dtype or update.dtype != load.dtype:
         return None
     op, bodies = update.op, list[UOp]()
     while update.op is op and len(update.src) == 2:
         bodies.insert(0, update.src[1])
         update = update.src[0]
-    if update.op is not Ops.LOAD or update.src[0] is not place or op not in _REDUCES:
+    if update.op is not Ops.LOAD or update.src != (place,) or op not in _REDUCES:
         return None
     if any(place in body.toposort() for body in bodies):
         return None
+    around = start.ranges.union(*(body.ranges for body in bodies)) - {*loops}
+    if not around <= first.ranges or not first.ranges.isdisjoint(loops):
+        return None
+    if not place.ranges.issuperset(loops) or any(not i.ranges.isdisjoint(loops) for i in at):
+        return None  # every iteration has to update the same element
     return Accumulator(op, start, tuple(bodies), tuple(loops))
+
+
+def waits_for_loop(load: UOp) -> bool:
+    """Whether a LOAD reads registers that a loop has updated."""
+    place = load.src[0]
+    after = place.src[0] if place.op is Ops.INDEX else place
+    ended = after.op is Ops.AFTER and any(s.op is Ops.END for s in after.src[1:])
+    return ended and pointer_of(after).op is Ops.DEFINE_REG
+
+
+def neutral(op: Ops, dtype: DType) -> ConstType:
+    """The value that combined with any other one gives the other one. Written for the checks alone:
+    it is not the table that the passes use."""
+    return dtypes.min(dtype) if op is Ops.MAX else int(op is Ops.MUL)
 
 
 _REDUCES = frozenset({Ops.ADD, Ops.MUL, Ops.MAX})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from itertools import product
 from typing import Final
+from weakref import WeakKeyDictionary
 
 from core.errors import UopvizError
 from core.uop import Ops, UOp
@@ -15,7 +16,9 @@ Axes = tuple[tuple[int, int], ...]
 Point = tuple[tuple[int, int], ...]
 """(number of a loop, the iteration), in the order of the numbers."""
 MAX_LANES: Final = 1024
-_LANES: Final = (AxisType.UPCAST, AxisType.UNROLL)
+LANES: Final = frozenset({AxisType.UPCAST, AxisType.UNROLL})
+"""Loops that become lanes."""
+_known: WeakKeyDictionary[UOp, Axes] = WeakKeyDictionary()
 
 
 class UnknownMeaningError(UopvizError):
@@ -56,6 +59,34 @@ def own_axes(u: UOp) -> Axes:
     """The axes that a node itself stands for."""
     if u.op is Ops.UNROLL:
         return u.arg
-    if u.op is Ops.RANGE and u.arg[-1] in _LANES and u.src[0].op is Ops.CONST:
+    if u.op is Ops.RANGE and u.arg[-1] in LANES and u.src[0].op is Ops.CONST:
         return ((u.arg[0], u.src[0].arg),)
     return ()
+
+
+def axes_of(u: UOp) -> Axes:
+    """The axes that what a node means depends on: of the loops that become lanes and the UNROLLs
+    below it, those that no CONTRACT, REDUCE or END gathers."""
+    stack = [u]
+    while stack:
+        node = stack[-1]
+        todo = [s for s in node.src if s not in _known] if node not in _known else []
+        if todo:
+            stack += todo
+            continue
+        stack.pop()
+        if node not in _known:
+            own = {*own_axes(node)}.union(*(_known[s] for s in node.src))
+            if node.op is Ops.CONTRACT:
+                own -= set(node.arg)
+            elif node.op in (Ops.REDUCE, Ops.END):
+                own -= {axis for r in node.src[1:] for axis in own_axes(r)}
+            _known[node] = tuple(sorted(own))
+    return _known[u]
+
+
+def inwards(loop: UOp) -> tuple[bool, int]:
+    """Loops that are ended together, in this order from the outermost to the innermost: those that
+    are shared out between threads, then by their numbers."""
+    shared = loop.op is Ops.RANGE and loop.arg[-1] is AxisType.THREAD
+    return not shared, loop.arg[0] if loop.op is Ops.RANGE else -1

@@ -31,10 +31,21 @@ def solver_module() -> Any:
 
 def compare(a: Term, b: Term, given: Term | None = None, timeout: int = TIMEOUT) -> Answer:
     """Whether two terms are equal for all inputs within their bounds (where `given` holds).
-    "unknown": z3 is not installed, or did not decide it in so many milliseconds."""
+    "unknown": z3 is not installed, cannot say them, or did not decide it in so many
+    milliseconds."""
     z3 = solver_module()
     if z3 is None:
         return "unknown"
+    if a.dtype != b.dtype:
+        return "unknown"
+    try:
+        found = _asked(z3, a, b, given, timeout)
+    except z3.Z3Exception:
+        return "unknown"
+    return "equal" if found == z3.unsat else "differ" if found == z3.sat else "unknown"
+
+
+def _asked(z3: Any, a: Term, b: Term, given: Term | None, timeout: int) -> Any:
     encoded = Encoding(z3)
     left, right = encoded.of(a), encoded.of(b)
     if given is not None:
@@ -42,8 +53,7 @@ def compare(a: Term, b: Term, given: Term | None = None, timeout: int = TIMEOUT)
     solver = z3.SolverFor("QF_AUFBV") if encoded.functions else z3.SolverFor("QF_BV")
     solver.set("timeout", timeout)
     solver.add(*encoded.bounds, left != right)
-    found = solver.check()
-    return "equal" if found == z3.unsat else "differ" if found == z3.sat else "unknown"
+    return solver.check()
 
 
 class Encoding:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from core.dtype import PtrDType, dtypes
-from core.prove.axes import loops_bound
+from core.prove.axes import LANES, axes_of, loops_bound
 from core.uop import Ops, UOp
 
 DEPTHS: Final[tuple[int, ...]] = (3, 6, 12, 40)
@@ -107,15 +107,10 @@ def _described(
 ) -> tuple[Any, ...]:
     shape = None if isinstance(u.dtype, PtrDType) or u.dtype is dtypes.void else u.shape
     if u in cut:
-        lanes = tuple(
-            sorted((r.arg, place.get(r, -1)) for r in u.ranges if r.arg[-1].name in _LANES)
-        )
+        lanes = tuple(sorted((r.arg, place.get(r, -1)) for r in u.ranges if r.arg[-1] in LANES))
         loops = tuple(sorted(r.arg[0] for r in u.ranges if r in bound))
-        return ("cut", u.dtype, repr(u.bounds), shape, lanes, loops)
+        return ("cut", u.dtype, repr(u.bounds), shape, lanes, axes_of(u), loops)
     arg = repr(u.arg)
     if u.op in (Ops.BUFFER, Ops.DEFINE_GLOBAL, Ops.DEFINE_REG, Ops.DEFINE_LOCAL):
         arg = "" if u.op is not Ops.BUFFER else repr(u.arg)
     return (u.op, u.dtype, arg, tuple(place[s] for s in u.src), shape)
-
-
-_LANES: Final = frozenset({"UPCAST", "UNROLL"})

@@ -8,7 +8,6 @@ variables, loops and memory. Answers are kept by what a question depends on.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
@@ -21,11 +20,12 @@ from core.errors import UopvizError
 from core.prove import bitvector
 from core.prove.cut import cut_at, depths, key_of
 from core.prove.floats import Floats, compare_floats
-from core.prove.pairs import Question, conjuncts, question
+from core.prove.pairs import Question, question
 from core.prove.sample import SAMPLES, Samples
 from core.prove.term import Kind, Term, postorder
-from core.prove.value import UnknownMeaningError, Write
+from core.prove.value import UnknownMeaningError
 from core.prove.verdict import MAX_VALUES, Verdict
+from core.prove.writes import matched
 from core.uop import Ops, UOp
 from core.uop.rule import Assumes
 
@@ -98,9 +98,10 @@ class Checker:
         asked = question(before, after, cut)
         pairs = list(asked.pairs)
         for stores in asked.stores:
-            pairs += _matched(asked, *stores)
-        if asked.loops:
-            raise UnknownMeaningError("other loops: their whole pass has to be run")
+            pairs += matched(asked.terms, *stores)
+        for a, b in pairs:
+            if a.dtype != b.dtype:
+                raise UnknownMeaningError(f"{a.dtype} becomes {b.dtype}")
         open_pairs = [(a, b) for a, b in pairs if a is not b]
         if len(open_pairs) > MAX_PAIRS:
             raise UnknownMeaningError(f"{len(open_pairs):,} pairs of values")
@@ -210,35 +211,12 @@ def goals(a: Term, b: Term) -> list[tuple[Term, Term]]:
         if x is y:
             continue
         alike = x.op is y.op and x.dtype == y.dtype and x.data == y.data
+        alike = alike and [s.dtype for s in x.args] == [s.dtype for s in y.args]
         opaque = x.op in (Kind.REDUCE, Kind.READ) or dtypes.is_float(x.dtype)
         if alike and opaque and x.op is not Ops.WHERE and 0 < len(x.args) == len(y.args):
             stack += zip(x.args, y.args, strict=True)
         else:
             found.append((x, y))
-    return found
-
-
-def _matched(
-    asked: Question, before: Sequence[Write], after: Sequence[Write]
-) -> list[tuple[Term, Term]]:
-    """Pairs for what is written: by place where both have the same, else in order. Of several
-    writes to one place the last one counts."""
-    terms, true = asked.terms, asked.terms.const(dtypes.bool, True)
-    sides = [{(w.address.memory, w.address.at): w for w in side} for side in (before, after)]
-    left, right = ([*side.values()] for side in sides)
-    if sides[0].keys() == sides[1].keys():
-        right = [sides[1][place] for place in sides[0]]
-    elif len(left) != len(right) or Counter(m for m, _ in sides[0]) != Counter(
-        m for m, _ in sides[1]
-    ):
-        raise UnknownMeaningError("other memory is written")
-    found: list[tuple[Term, Term]] = []
-    for a, b in zip(left, right, strict=True):
-        gates = [w.address.gate or true for w in (a, b)]
-        given = dict.fromkeys(conjuncts(gates[0]), true)
-        sides_ = [(w.address.at, w.value) for w in (a, b)]
-        flat = terms.substitute([t for side in sides_ for t in side], given)
-        found += [(gates[0], gates[1]), (flat[0], flat[2]), (flat[1], flat[3])]
     return found
 
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from core.dtype import dtypes
 from core.prove.sample import Samples, units
 from core.prove.term import Kind, Term
 from core.prove.value import UnknownMeaningError
@@ -19,6 +20,7 @@ from core.prove.verdict import Verdict
 from core.uop.rule import Assumes
 
 Array = npt.NDArray[Any]
+ON_THE_WAY: Final = "on the way"
 ACCURATE: Final = 64
 """Units of the last place that a rule may lose which declares that it approximates."""
 
@@ -26,22 +28,35 @@ ACCURATE: Final = 64
 @dataclass(frozen=True)
 class Floats:
     """The result for some pairs: the largest difference in units of the last place, what had to be
-    assumed, and a sample that is wrong all the same."""
+    assumed, and a sample that is wrong all the same. `undecided`: the samples that differ where a
+    value on the way overflows, of which nothing is known; `one_sided`: in one of these, one of the
+    two alone overflows, and is a finite number all the same: the difference may well be real."""
 
     ulps: float = 0.0
     assumed: frozenset[Assumes] = frozenset()
     wrong: int | None = None
+    undecided: int = 0
+    one_sided: bool = False
 
     def joined(self, other: Floats) -> Floats:
         """Of both together."""
-        return Floats(max(self.ulps, other.ulps), self.assumed | other.assumed)
+        return Floats(
+            max(self.ulps, other.ulps),
+            self.assumed | other.assumed,
+            undecided=max(self.undecided, other.undecided),
+            one_sided=self.one_sided or other.one_sided,
+        )
 
     def verdict(self, samples: int) -> Verdict:
         """As an answer."""
+        if self.one_sided:
+            return Verdict("unchecked", f"of the two, only one overflows {ON_THE_WAY}")
         if self.assumed:
             how = ", ".join(sorted(self.assumed))
             return Verdict("assumes", how, samples, self.ulps)
         how = "equal but for rounding" if self.ulps else "exact"
+        if self.undecided:
+            how = f"{how}, but for samples that overflow {ON_THE_WAY}"
         return Verdict("sampled", how, samples, self.ulps)
 
 
@@ -74,12 +89,14 @@ def compare_floats(
         return Floats(largest, frozenset({*assumed, Assumes.ACCURACY}))
     samples.run([a, b], errors=True)
     with np.errstate(all="ignore"):
-        allowed = samples.errors[a] + samples.errors[b]
+        errors = samples.errors[a], samples.errors[b]
+        allowed = errors[0] + errors[1]
         apart, ulps = np.abs(left - right), _apart(a, left, right)
         known = np.isfinite(allowed)
         close = (apart <= allowed) & (allowed > 0) & known
-        overflown = np.isinf(left) != np.isinf(right)
-        edge = overflown & (np.minimum(np.abs(left), np.abs(right)) * 2 >= _largest(a))
+        overflowed = (np.isinf(left) != np.isinf(right)) & (allowed > 0)
+        largest = dtypes.finfo(a.dtype.scalar()).max
+        edge = overflowed & (np.minimum(np.abs(left), np.abs(right)) + allowed >= largest)
     rest = open_ & ~close & ~edge
     undecided = open_ & ~known
     if 2 * int(undecided.sum()) > samples.count:
@@ -88,7 +105,14 @@ def compare_floats(
     if rest.any():
         return Floats(0.0, frozenset(assumed), int(np.flatnonzero(rest)[0]))
     counted = ulps[open_ & close & np.isfinite(ulps)]
-    return Floats(float(counted.max(initial=0.0)), frozenset(assumed))
+    lost = [np.isinf(error) for error in errors]
+    chosen = (lost[0] & ~lost[1] & np.isfinite(left)) | (lost[1] & ~lost[0] & np.isfinite(right))
+    return Floats(
+        float(counted.max(initial=0.0)),
+        frozenset(assumed),
+        undecided=int(undecided.sum()),
+        one_sided=bool((undecided & chosen).any()),
+    )
 
 
 def _apart(t: Term, x: Array, y: Array) -> Array:
@@ -122,7 +146,3 @@ def _special(samples: Samples, a: Term, b: Term, infinite: bool) -> npt.NDArray[
         floats = np.asarray(values, np.float64)
         found |= ~np.isfinite(floats) if infinite else np.isnan(floats)
     return found
-
-
-def _largest(t: Term) -> float:
-    return float(np.finfo(np.float16 if t.dtype.itemsize < 4 else np.float32).max)

@@ -91,13 +91,22 @@ def signed(factor: int, dtype: DType) -> int:
     return factor - (1 << dtype.bits) if factor >= half else factor
 
 
-def exact(x: Term) -> bool:
-    """Whether the sum never wraps around."""
-    constant, factors = x.data
-    low = high = signed(constant, x.dtype)
-    for term, factor in zip(x.args, factors, strict=True):
-        ends = sorted(v * signed(factor, x.dtype) for v in (term.low, term.high))
+def bounds_of_sum(
+    constant: int, parts: Iterable[tuple[Term, int]], dtype: DType
+) -> tuple[int, int]:
+    """The bounds of a constant plus multiples of terms, as if nothing wrapped around: the constant
+    and each factor as the number of least magnitude."""
+    low = high = signed(constant, dtype)
+    for term, factor in parts:
+        ends = sorted(v * signed(factor, dtype) for v in (term.low, term.high))
         low, high = low + ends[0], high + ends[1]
+    return low, high
+
+
+def exact(x: Term) -> bool:
+    """Whether a sum never wraps around: its constant and factors taken as `bounds_of_sum` does."""
+    constant, factors = x.data
+    low, high = bounds_of_sum(constant, zip(x.args, factors, strict=True), x.dtype)
     return int(dtypes.min(x.dtype)) <= low and high <= int(dtypes.max(x.dtype))
 
 

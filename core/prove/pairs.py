@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from core.dtype import PtrDType, dtypes
-from core.prove.axes import loops_bound
+from core.prove.axes import axes_of, loops_bound
 from core.prove.index import Index, root_index
-from core.prove.term import Kind, Term, Terms
+from core.prove.term import Kind, Term, Terms, postorder
 from core.prove.value import (
     Address,
     Axes,
@@ -25,13 +25,14 @@ from core.prove.value import (
 )
 from core.uop import Ops, UOp
 
+OTHER_LOOPS: Final = "other loops: their whole pass has to be run"
 _INT: Final = dtypes.int64
 
 
 @dataclass
 class Question:
     """Pairs of terms, each to be equal; `memories`: memory that stands for other memory, which is
-    taken for granted. `loops`: loops of the one that end in place of loops of the other."""
+    taken for granted."""
 
     terms: Terms
     pairs: list[tuple[Term, Term]] = field(default_factory=lambda: list[tuple[Term, Term]]())
@@ -39,7 +40,6 @@ class Question:
         default_factory=lambda: list[tuple[list[Write], list[Write]]]()
     )
     memories: list[tuple[UOp, UOp]] = field(default_factory=lambda: list[tuple[UOp, UOp]]())
-    loops: bool = False
     unknown: frozenset[UOp] = frozenset()
     """Nodes of one side that are inputs though they compute something."""
 
@@ -54,11 +54,19 @@ def question(before: UOp, after: UOp, cut: frozenset[UOp]) -> Question:
     old = before.toposort() if near else {}
     read.made = {u for u in near if u not in old}
     _ask(asked, read, before, after)
+    if read.waiting and _awaited(read, before) != _awaited(read, after):
+        raise UnknownMeaningError("values that wait for other work")
     if inputs := read.opaque | read.cut_values:
         old = old or before.toposort()
         new = after.toposort()
         asked.unknown = frozenset(u for u in inputs if u not in old or u not in new)
     return asked
+
+
+def _awaited(read: Translation, root: UOp) -> set[UOp]:
+    """What the values of a node wait for, above the cut."""
+    above = root.toposort(lambda u: u not in read.cut)
+    return {dep for u in above if u in read.waiting for dep in u.src[1:]}
 
 
 def _ask(asked: Question, read: Translation, before: UOp, after: UOp) -> None:
@@ -78,7 +86,7 @@ def _ask(asked: Question, read: Translation, before: UOp, after: UOp) -> None:
         _add(asked, (a,), (b,))
         _renamed(asked)
         return
-    axes: Axes = tuple(sorted({*read.axes(before), *read.axes(after)}))
+    axes: Axes = tuple(sorted({*axes_of(before), *axes_of(after)}))
     for point in points(axes):
         a, b = read.lanes(before, point), read.lanes(after, point)
         if before.op is Ops.INDEX and not isinstance(before.src[0].dtype, PtrDType):
@@ -128,8 +136,6 @@ def _add(asked: Question, a: Sequence[Value], b: Sequence[Value]) -> None:
     writes_b = [v for v in b if isinstance(v, Write)]
     if len(writes_a) == len(a) and len(writes_b) == len(b):
         asked.stores.append((writes_a, writes_b))
-        loops = [{loops for _, _, loops in writes} for writes in (writes_a, writes_b)]
-        asked.loops = asked.loops or loops[0] != loops[1]
         return
     if len(a) != len(b):
         raise UnknownMeaningError(f"{len(a)} lanes and {len(b)} lanes")
@@ -139,7 +145,7 @@ def _add(asked: Question, a: Sequence[Value], b: Sequence[Value]) -> None:
         elif isinstance(x, Address) and isinstance(y, Address) and x.memory == y.memory:
             asked.pairs += _same_place(asked.terms, x, y)
         else:
-            raise UnknownMeaningError("memory that is called otherwise")
+            raise UnknownMeaningError("another memory is accessed")
 
 
 def _same_place(terms: Terms, x: Address, y: Address) -> list[tuple[Term, Term]]:
@@ -168,12 +174,25 @@ def _stored_in_loops(asked: Question, read: Translation, before: UOp, after: UOp
     index = Index(terms, shape, axes)
     inner, valid = index.viewed(place.arg, place.src[0].shape or ())
     stored = read.element(value, _of(terms, index, value))
+    if any(_overwrites(place.src[0], inner.flat, t) for t in postorder([stored])):
+        raise UnknownMeaningError("a store over what other elements are made of")
     address = Address(place.src[0], inner.flat, valid)
     writes = [v for v in read.lanes(after) if isinstance(v, Write)]
-    if any(next(loops, None) is not None for _ in range(1)):
-        asked.loops = True
-    every = writes[0].loops if writes else frozenset[Term]()
-    asked.stores.append(([Write(address, stored, every)], writes))
+    if next(loops, None) is not None:
+        raise UnknownMeaningError(OTHER_LOOPS)
+    whole = Write(address, stored)
+    if writes:
+        whole = whole._replace(loops=writes[0].loops, ends=writes[0].ends)
+    asked.stores.append(([whole], writes))
+
+
+def _overwrites(memory: UOp, at: Term, t: Term) -> bool:
+    """Whether a term is another element of memory that is stored to, or may be made of one."""
+    if t.op is Kind.READ and t.data is memory:
+        return t.args[0] is not at
+    below = t.data[0] if isinstance(t.data, tuple) else t.data
+    inputs = t.op in (Kind.READ, Kind.INPUT) and isinstance(below, UOp)
+    return inputs and memory in below.toposort()
 
 
 def _renamed(asked: Question) -> None:

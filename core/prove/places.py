@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from core.prove.node import Term
+from core.uop import UOp
 
 
 class Address(NamedTuple):
@@ -17,11 +18,13 @@ class Address(NamedTuple):
 
 
 class Write(NamedTuple):
-    """One element that is stored, for every iteration of some loops."""
+    """One element that is stored, for every iteration of some loops, the outermost first; `ends`:
+    the END of each of them."""
 
     address: Address
     value: Term
-    loops: frozenset[Term]
+    loops: tuple[Term, ...] = ()
+    ends: tuple[UOp, ...] = ()
 
 
 Value = Term | Address | Write

@@ -102,7 +102,7 @@ class _Run:
                 return _any(t.dtype, mixed, self.rows, (t.low, t.high))
             case Kind.SUM:
                 constant, factors = t.data
-                made = np.full(size, constant, np.int64).view(np.uint64)
+                made = np.full(size, constant % (1 << 64), np.uint64)
                 for factor, arg in zip(factors, t.args, strict=True):
                     made = made + np.uint64(factor) * _wide(self.values[arg])
                 return made.astype(numpy_dtype(t.dtype))
@@ -173,7 +173,8 @@ class _Run:
             return found
         unit, tiny = units(t.dtype)
         exact_below = t.op in (Ops.ADD, Ops.SUB)  # what is not normal is added exactly
-        found = found + unit * np.abs(value) + (0.0 if exact_below else tiny)
+        own = unit * np.abs(value) + (0.0 if exact_below else tiny)
+        found = found + np.where(_of_zero(t.op, xs), 0.0, own)
         return _of_special(value, xs, errs, found)
 
     def _open(self, t: Term, errs: list[Array], some: Array) -> Array:
@@ -235,13 +236,20 @@ def _propagated(
             return np.where(some, np.inf, 0.0)
 
 
+def _of_zero(op: Ops | Kind, xs: list[Array]) -> Any:
+    """Where an op on a zero is exact, so that the sign of its result is no matter of rounding."""
+    if op in (Ops.MUL, Ops.MULACC):
+        return (xs[0] == 0) | (xs[1] == 0)
+    return xs[0] == 0 if op in (Ops.FDIV, Ops.CAST, Ops.SQRT, Ops.SIN) else False
+
+
 def _of_special(value: Array, xs: list[Array], errs: list[Array], found: Array) -> Array:
-    """The error where a value is not finite: of what has overflown, or is made of that, nothing is
+    """The error where a value is not finite: of what has overflowed, or is made of that, nothing is
     known; any other is what it is."""
     special = np.logical_or.reduce([~np.isfinite(x) for x in xs])
     divided = np.logical_or.reduce([x == 0 for x in xs])
-    overflown = np.isinf(value) & ~special & ~divided
-    lost = overflown | np.logical_or.reduce([np.isinf(err) for err in errs])
+    overflowed = np.isinf(value) & ~special & ~divided
+    lost = overflowed | np.logical_or.reduce([np.isinf(err) for err in errs])
     return np.where(np.isfinite(value) & ~np.isnan(found), found, np.where(lost, np.inf, 0.0))
 
 
@@ -253,11 +261,20 @@ def _reduce_error(op: Ops, dtype: DType, lanes: Array, errs: Array) -> Array:
     many = lanes.shape[1]
     if op is Ops.MAX:
         return errs.max(axis=1)
+    plain = np.isfinite(values)
+    info = dtypes.finfo(dtype.scalar())
     if op is Ops.ADD:
-        return errs.sum(axis=1) + many * (unit * values.sum(axis=1) + tiny)
-    total = values.prod(axis=1)
-    grown = np.where(errs > 0, errs / np.where(values > 0, values, 1.0), 0.0).sum(axis=1)
-    return total * np.expm1(grown + many * unit) + many * tiny
+        found = errs.sum(axis=1) + many * (unit * values.sum(axis=1) + tiny)
+        settled = values.sum(axis=1, where=plain) < info.max
+    else:
+        total = values.prod(axis=1)
+        grown = np.where(errs > 0, errs / np.where(values > 0, values, 1.0), 0.0).sum(axis=1)
+        found = total * np.expm1(grown + many * unit) + many * tiny
+        sizes = np.abs(np.log2(np.where(plain & (values > 0), values, 1.0))).sum(axis=1)
+        settled = sizes < -np.log2(info.smallest_normal)
+    # what is infinite or NaN by itself decides, whatever the order
+    special = ~plain.all(axis=1) & settled & np.isfinite(errs).all(axis=1)
+    return np.where(special, 0.0, found)
 
 
 def _times(x: Array, err: Array) -> Array:
@@ -331,9 +348,6 @@ def _any(
 
 def _corners(dtype: DType) -> npt.NDArray[np.float64]:
     """NaN, infinities, zeros of both signs, the smallest and the largest numbers, plain ones."""
-    largest, (_, tiny) = float(dtypes.max(dtype)), units(dtype)
-    if not np.isfinite(largest):
-        top = {"float64": 1.7976931348623157e308, "float32": 3.4028234663852886e38}
-        largest = top.get(dtype.scalar().name, 65504.0 if dtype.itemsize > 1 else 448.0)
+    largest, (_, tiny) = dtypes.finfo(dtype.scalar()).max, units(dtype)
     values = [np.nan, np.inf, -np.inf, 0.0, -0.0, tiny, -tiny, largest, -largest, 1.0, -1.0, 0.5]
     return np.array(values, np.float64)

@@ -17,6 +17,7 @@ from core.prove.node import (
     Kind,
     Term,
     bounds_of,
+    bounds_of_sum,
     compared,
     depth_of,
     exact,
@@ -207,6 +208,7 @@ class Terms:
         if x.op is not Kind.SUM or not exact(x):
             return None
         constant, factors = x.data
+        constant = signed(constant, dtype)
         pairs = [(a, signed(f, dtype)) for a, f in zip(x.args, factors, strict=True)]
         whole_part = [(a, f // c) for a, f in pairs if f % c == 0]
         rest = [(a, f) for a, f in pairs if f % c != 0]
@@ -243,10 +245,7 @@ class Terms:
             return left[0][0]
         args = tuple(t for t, _ in left)
         data = (constant, tuple(f for _, f in left))
-        low = high = constant
-        for term, factor in left:
-            ends = sorted(v * signed(factor, dtype) for v in (term.low, term.high))
-            low, high = low + ends[0], high + ends[1]
+        low, high = bounds_of_sum(constant, left, dtype)
         fits = dtypes.min(dtype) <= low and high <= dtypes.max(dtype)
         return self._intern(Kind.SUM, dtype, args, data, (low, high) if fits else whole(dtype))
 

@@ -11,17 +11,23 @@ from collections.abc import Collection, Hashable, Sequence
 from typing import Final
 
 from core.dtype import DType, PtrDType, dtypes
-from core.passes.identities import identity
-from core.prove.accumulator import Accumulator, accumulator
-from core.prove.axes import Axes, Point, UnknownMeaningError, own_axes, points
+from core.prove.accumulator import Accumulator, accumulator, neutral, waits_for_loop
+from core.prove.axes import (
+    LANES,
+    Axes,
+    Point,
+    UnknownMeaningError,
+    axes_of,
+    inwards,
+    own_axes,
+    points,
+)
 from core.prove.index import Index, Shape
 from core.prove.places import Address, Value, Write
 from core.prove.stored import stored_by
 from core.prove.term import Term, Terms
 from core.uop import GroupOp, Ops, UOp
-from core.uop.kernelinfo import AxisType
 
-_LANES: Final = (AxisType.UPCAST, AxisType.UNROLL)
 _INT: Final = dtypes.int64
 _SAME: Final = frozenset({
     Ops.NOOP, Ops.CONTIGUOUS, Ops.CONTIGUOUS_BACKWARD, Ops.FUSE, Ops.DETACH, Ops.DERIVATIVE,
@@ -40,6 +46,8 @@ class Translation:
         """Nodes that are inputs because what they compute has no translation."""
         self.cut_values: set[UOp] = set()
         """Nodes of the cut that were asked for."""
+        self.waiting: set[UOp] = set()
+        """AFTERs of values that were asked for: what they wait for is in no term."""
         self.bound: Collection[UOp] = ()
         """Loops that are reduced over: inputs that depend on them are functions of them."""
         self.made: Collection[UOp] = ()
@@ -49,15 +57,12 @@ class Translation:
         self._loops = loops
         self._lanes: dict[tuple[UOp, Point], tuple[Value, ...]] = {}
         self._elements: dict[tuple[UOp, Hashable], Term] = {}
-        self._axes: dict[UOp, Axes] = {}
         self._depth = 0
 
     def lanes(self, u: UOp, point: Point = ()) -> tuple[Value, ...]:
         """What each lane of a node without a shape is; of a void node, what it writes."""
-        key = (
-            u,
-            tuple(pair for pair in point if any(pair[0] == number for number, _ in self.axes(u))),
-        )
+        own = dict(axes_of(u))
+        key = u, tuple(pair for pair in point if pair[0] in own)
         known = self._lanes.get(key)
         if known is None:
             self._depth += 1
@@ -72,21 +77,6 @@ class Translation:
     def values(self, u: UOp, point: Point = ()) -> tuple[Term, ...]:
         """The lanes of a node that has values."""
         return tuple(_term(lane, u) for lane in self.lanes(u, point))
-
-    def axes(self, u: UOp) -> Axes:
-        """The axes that what a node means depends on."""
-        known = self._axes.get(u)
-        if known is None:
-            below = u.ranges if u in self.cut else ()
-            own = {axis for r in below for axis in own_axes(r)} | {*own_axes(u)}
-            if u not in self.cut:
-                own |= {axis for s in u.src for axis in self.axes(s)}
-            if u.op is Ops.CONTRACT:
-                own -= set(u.arg)
-            elif u.op in (Ops.REDUCE, Ops.END):
-                own -= {axis for r in u.src[1:] for axis in own_axes(r)}
-            known = self._axes[u] = tuple(sorted(own))
-        return known
 
     def element(self, u: UOp, index: Index) -> Term:
         """One element of a shaped value."""
@@ -181,7 +171,7 @@ class Translation:
             values = u.arg if u.op is Ops.VCONST else (u.arg,) * dtype.count
             return tuple(terms.const(dtype.scalar(), value) for value in values)
         at = dict(point)
-        if u.op is Ops.RANGE and u.arg[-1] in _LANES and u.arg[0] in at:
+        if u.op is Ops.RANGE and u.arg[-1] in LANES and u.arg[0] in at:
             return (terms.const(dtype, at[u.arg[0]]),)
         if u.op is Ops.BIND:
             return self.lanes(u.src[0], point)
@@ -205,7 +195,11 @@ class Translation:
                 return self._loads(u, point)
             case Ops.REDUCE:
                 return self._reduced(u, point)
+            case Ops.AFTER if dtype is dtypes.void:
+                raise UnknownMeaningError("work that waits for other work")
             case Ops.NOOP | Ops.AFTER if not isinstance(dtype, PtrDType):
+                if u.op is Ops.AFTER:
+                    self.waiting.add(u)
                 return self.lanes(u.src[0], point)
             case Ops.STORE:
                 return self._stored(u, point)
@@ -317,15 +311,19 @@ class Translation:
     def _loads(self, u: UOp, point: Point) -> tuple[Value, ...]:
         if self._loops and (found := accumulator(u)) is not None:
             return self._accumulated(found, point)
+        if waits_for_loop(u):
+            self.opaque.add(u)
         scalar = u.dtype.scalar()
         place, *rest = u.src
         others = self.values(rest[0], point) if rest else None
+        gates = self.values(rest[1], point) if len(rest) > 1 else ()
         made: list[Value] = []
         for k, at in enumerate(self.places(place, point, u.dtype.count)):
             read = self.terms.read(at.memory, scalar, at.at)
-            if at.gate is not None:
+            gate = self.terms.both(at.gate, gates[k % len(gates)]) if gates else at.gate
+            if gate is not None:
                 other = self.terms.const(scalar, 0) if others is None else others[k]
-                read = self.terms.alu(Ops.WHERE, scalar, (at.gate, read, other))
+                read = self.terms.alu(Ops.WHERE, scalar, (gate, read, other))
             made.append(read)
         return tuple(made)
 
@@ -337,8 +335,8 @@ class Translation:
         made: list[Value] = []
         for lane, start in enumerate(starts):
             total = self.terms.reduce(a.op, [body[lane] for body in bodies], bound)
-            neutral = start.constant and start.data == identity(a.op, start.dtype)
-            made.append(total if neutral else self.terms.alu(a.op, start.dtype, (start, total)))
+            nothing = start.constant and start.data == neutral(a.op, start.dtype)
+            made.append(total if nothing else self.terms.alu(a.op, start.dtype, (start, total)))
         return tuple(made)
 
     def _reduced(self, u: UOp, point: Point) -> tuple[Value, ...]:
@@ -360,19 +358,21 @@ class Translation:
             if gates:
                 gate = self.terms.both(address.gate, gates[k % len(gates)])
                 address = address._replace(gate=gate)
-            made.append(Write(address, values[k], frozenset()))
+            made.append(Write(address, values[k]))
         return tuple(made)
 
     def _ended(self, u: UOp, point: Point) -> tuple[Value, ...]:
         unrolled = tuple(sorted(axis for r in u.src[1:] for axis in own_axes(r)))
         loops = [r for r in u.src[1:] if not own_axes(r)]
-        ended = frozenset(b for r in loops for b in self.values(r, point) if not b.constant)
+        nested = sorted(loops, key=inwards)
+        ended = tuple(b for r in nested for b in self.values(r, point) if not b.constant)
         made: list[Value] = []
         for at in points(unrolled, point):
             for lane in self.lanes(u.src[0], at):
                 if not isinstance(lane, Write):
                     raise UnknownMeaningError("the end of what writes nothing")
-                made.append(lane._replace(loops=lane.loops | ended))
+                ends = (u,) * len(ended) + lane.ends
+                made.append(lane._replace(loops=ended + lane.loops, ends=ends))
         return tuple(made)
 
     def _wide(self, x: Term) -> Term:

@@ -84,4 +84,4 @@ def _text(fields: Mapping[str, Any], name: str) -> str:
 
 
 def _bad() -> FormatError:
-    return FormatError("not an answer of a check", hint="delete the file; it is made anew")
+    return FormatError("not an answer of a check", hint="delete the file; it will be recreated")

@@ -25,20 +25,32 @@ class Around:
 
 
 def step_around(file: TraceFile, inner: Rewrite) -> Around | None:
-    """The step whose function began a pass; None where no function did, or the trace does not have
-    all of the pass around it."""
+    """The step whose function began a pass: what the pass around it recorded next is a match, or
+    that a function declined. None where no function began it, or the trace does not have all that
+    is needed to tell."""
     outer = file.rewrites.get(inner.parent)
     if outer is None or outer.id >= inner.id or outer.us is None or inner.us is None:
         return None
     if outer.error is not None or inner.error is not None:
         return None
-    before = total = 0
+    matches = declines = before = 0
+    following: int | None = None
+    begun = False
     for arrays in file.event_blocks.between(*outer.blocks):
-        own = (arrays.rewrite == outer.id) & (arrays.kind == schema.MATCH)
+        wanted = (arrays.kind == schema.MATCH) | (arrays.kind == schema.DECLINE)
+        own = np.flatnonzero((arrays.rewrite == outer.id) & wanted)
+        matched = arrays.kind[own] == schema.MATCH
         inside = np.flatnonzero(arrays.rewrite == inner.id)
+        last = -1
         if len(inside):
-            before = total + int(own[: inside[-1]].sum())
-        total += int(own.sum())
-    if total != outer.matches:
+            begun, following, last = True, None, int(inside[-1])
+            before = matches + int(matched[own < last].sum())
+        if begun and following is None and (own > last).any():
+            following = int(arrays.kind[own[own > last][0]])
+        matches += int(matched.sum())
+        declines += int((~matched).sum())
+    if not begun or matches != outer.matches:
         return None
-    return Around(outer, before + 1 if before < total else 0)
+    if following == schema.DECLINE or before == matches:
+        return Around(outer, 0)
+    return Around(outer, before + 1) if declines == outer.declines else None

@@ -127,7 +127,7 @@ class _Pass:
             if self.part.rules and name not in self.part.rules:
                 continue
             if time.monotonic() > until:
-                verdict = Verdict("unchecked", "the time for this part was over")
+                verdict = Verdict("unchecked", "time limit reached")
             else:
                 verdict = self.verdict(match)
             self.checked.steps.append((at, self.process.rule(match.rule), verdict))
@@ -175,7 +175,7 @@ class _Pass:
             return None
         if before.op is Ops.RANGE and before.dtype == after.dtype:
             return self._loops_replaced(*states)
-        return same_work(before, after, states[0])
+        return same_work(before, after, *states)
 
     @cached_property
     def _states(self) -> tuple[UOp, UOp] | None:
@@ -195,7 +195,7 @@ class _Pass:
                 pairs = [(rebuilt.node(m.before), rebuilt.node(m.after)) for m in self._steps]
                 loops = [(old, new) for old, new in pairs if old.op is Ops.RANGE]
                 self._replaced = change_of_variables(loops, sink, result) or ""
-            except UopvizError:
+            except (UopvizError, ArithmeticError, LookupError, ValueError, TypeError):
                 self._replaced = ""
         return self._replaced or None
 

@@ -6,20 +6,20 @@ A state that was run is kept for the next pass, whose first state it is. Never r
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Mapping
 from math import prod
 from typing import Final
 
 import numpy as np
 
-from core.dtype import DType, dtypes
+from core.dtype import DType, PtrDType, dtypes
 from core.errors import RunError, UopvizError
 from core.prove.verdict import Verdict
 from core.runtime.numeric import Array, from_memory, to_memory
 from core.runtime.reference.inputs import Values, random_inputs
 from core.runtime.reference.kernel import evaluate_kernel, evaluations
-from core.uop import Ops, UOp
+from core.uop import GroupOp, Ops, UOp
 
 MAX_WORK: Final = 1 << 21
 """Iterations, times the nodes that are in the innermost loop."""
@@ -29,11 +29,15 @@ second."""
 MAX_BYTES: Final = 1 << 28
 _KEPT: Final = 12
 _INPUTS: Final = (Values.EXACT, Values.PLAIN, Values.CORNERS)
+_WAITING: Final = (Ops.BARRIER, Ops.COMMIT, Ops.WAIT)
 _LARGE: Final = 4.0
 _STEPS: Final = 64
 """Roundings beside those of a reduction that may add up: each is half a unit in the last place of
 the largest value. A sum of n values in another order is off by at most n of these (N. Higham,
 "Accuracy and Stability of Numerical Algorithms", section 4.2)."""
+_EXACT: Final = frozenset({Ops.NEG, Ops.MAX, Ops.WHERE, Ops.TRUNC, Ops.BITCAST})
+"""Operations on floats that round nothing."""
+UNORDERED: Final = "barriers are not checked, and the pass changes them"
 SAME: Final = "the states before and after the pass store the same"
 
 Stored = dict[int, Array]
@@ -55,7 +59,7 @@ class States:
         for state in (before, after):
             if (work := work_of(state)) > MAX_WORK:
                 return Verdict("unchecked", f"too large to be run ({work:,} operations)")
-        ulps = 0.0
+        ulps, rounding = 0.0, max(rounding_of(before), rounding_of(after))
         for values in _INPUTS:
             try:
                 pair = self._run(before, after, values), self._run(after, before, values)
@@ -63,11 +67,12 @@ class States:
                     TypeError, AttributeError, MemoryError) as error:  # fmt: skip
                 what = error.what if isinstance(error, UopvizError) else type(error).__name__
                 return Verdict("unchecked", f"a state cannot be run: {what}"[:300])
-            longest = max(longest_sum(before), longest_sum(after))
-            found = _compared(*pair, _dtypes(before), longest)
+            found = _compared(*pair, _dtypes(before), rounding)
             if found.kind != "sampled":
                 return found
             ulps = max(ulps, found.ulps)
+        if _synchronised(before) != _synchronised(after):
+            return Verdict("assumes", UNORDERED, len(_INPUTS), ulps)
         how = f"{SAME}, but for rounding" if ulps else SAME
         return Verdict("sampled", how, len(_INPUTS), ulps)
 
@@ -127,6 +132,14 @@ def _is_kernel(u: UOp) -> bool:
     return ends and _stores(u)
 
 
+def _synchronised(state: UOp) -> Counter[Ops]:
+    """How often the threads of a state wait for each other, by op; of a state without memory that
+    they share, this is nothing. A run on the reference needs none of it."""
+    found = Counter(u.op for u in state.toposort())
+    shares = found[Ops.DEFINE_LOCAL] or found[Ops.COPY_ASYNC]
+    return Counter({op: found[op] for op in _WAITING if found[op]} if shares else {})
+
+
 def _stores(u: UOp) -> bool:
     return any(s.op is Ops.STORE for s in u.toposort())
 
@@ -154,7 +167,30 @@ def longest_sum(state: UOp) -> int:
     return longest
 
 
-def _compared(before: Stored, after: Stored, kinds: Mapping[int, DType], longest: int) -> Verdict:
+def rounding_of(state: UOp) -> float:
+    """How much all roundings of a state may add up to, as a part of its largest value: those of its
+    reductions in the dtype that they add in, and those of its other operations, at most `_STEPS`,
+    in the coarsest dtype of these."""
+    reduced = single = 0.0
+    steps, longest = 0, longest_sum(state)
+    for u in state.toposort():
+        dtype = u.dtype.base.scalar() if u.op is Ops.DEFINE_REG else u.dtype.scalar()
+        if isinstance(u.dtype, PtrDType) and u.op is not Ops.DEFINE_REG:
+            continue
+        if not dtypes.is_float(dtype):
+            continue
+        if u.op in (Ops.REDUCE, Ops.REDUCE_AXIS, Ops.DEFINE_REG):
+            reduced = max(reduced, dtypes.finfo(dtype).eps)
+        elif u.op in GroupOp.Elementwise and u.op not in _EXACT:
+            steps, single = steps + 1, max(single, dtypes.finfo(dtype).eps)
+    return longest * reduced + min(steps, _STEPS) * single
+
+
+def _compared(
+    before: Stored, after: Stored, kinds: Mapping[int, DType], rounding: float
+) -> Verdict:
+    """The answer for the results of one run. No tolerance is more than an eighth of the largest
+    value: beyond that, an error could not be told from rounding."""
     ulps = 0.0
     for number, held in before.items():
         dtype, x, y = kinds[number], held, after.get(number)
@@ -174,7 +210,10 @@ def _compared(before: Stored, after: Stored, kinds: Mapping[int, DType], longest
             scale = max(1.0, float(size[np.isfinite(size)].max(initial=0.0)))
             unit = dtypes.finfo(dtype).eps
             apart = np.abs(left - right)
-            far = ~same & ~(apart <= unit * (_STEPS + longest) * scale)
+            allowed = 4 * unit * size + rounding * scale
+            far = ~same & ~(apart <= np.minimum(allowed, scale / 8))
+            if (far & (apart <= allowed)).any() and not (~same & ~(apart <= allowed)).any():
+                return Verdict("unchecked", f"rounding in {dtype} may hide an error")
             relative = apart / (unit * np.maximum(size, 1.0))
         if far.any():
             return _differs(number, int(np.flatnonzero(far)[0]), x, y)

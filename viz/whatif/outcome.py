@@ -17,7 +17,7 @@ from core.check.trial import arguments
 from core.check.worker import difference, first_wrong, random_arguments, summed_products
 from core.dtype import dtypes
 from core.errors import AccessError, RunError
-from core.runtime.numeric import Array
+from core.runtime.numeric import Array, from_memory
 from core.runtime.reference.kernel import evaluate_kernel
 from core.shape import ShapeTracker
 from core.uop.kernels import stores_of
@@ -95,8 +95,12 @@ class Expected:
         return self.compare(got)
 
     def compare(self, got: Sequence[Array]) -> Outcome:
-        """Results in the memory of the arguments."""
+        """Results in the memory of the arguments; what the kernel only reads has to be as it
+        was."""
         worst: Outcome | None = None
+        for number in range(len(got)):
+            if number not in self._outputs and (one := self._overwritten(number, got[number])):
+                return one
         for number in self._outputs:
             one = self._compare(number, got[number])
             if worst is None or (worst.equal and not one.equal) or one.error > worst.error:
@@ -106,6 +110,19 @@ class Expected:
         if worst is None:
             raise RunError("this kernel stores nothing")
         return worst
+
+    def _overwritten(self, number: int, got: Array) -> Outcome | None:
+        """The first element of an input that is not as it was; None where all are."""
+        wanted, dtype = self.results[number], arguments(self.ast)[number].dtype.base
+        bits = [np.ascontiguousarray(x).view(f"u{wanted.dtype.itemsize}") for x in (got, wanted)]
+        changed = np.flatnonzero(bits[0] != bits[1])
+        if not len(changed):
+            return None
+        index = int(changed[0])
+        found, right = (float(from_memory(x, dtype).reshape(-1)[index]) for x in (got, wanted))
+        error = abs(found - right)
+        shown = error if np.isfinite(error) else LARGEST
+        return Outcome(False, shown, 0.0, 0, number, index, None, found, right)
 
     def _compare(self, number: int, got: Array) -> Outcome:
         wanted, dtype = self.results[number], arguments(self.ast)[number].dtype.base

@@ -95,7 +95,7 @@ def test_rounding_is_told_from_a_difference() -> None:
     assert rounded.kind in ("sampled", "differs")
     fused = Checker().check(f * g + h, UOp(Ops.MULACC, dtypes.float32, (f, g, h)))
     assert fused.kind == "sampled"
-    assert fused.how == "equal but for rounding"
+    assert fused.how.startswith("equal but for rounding")
     assert fused.ulps > 0
     assert Checker().check(f * g + h, UOp(Ops.MULACC, dtypes.float32, (f, h, g))).kind == "differs"
 

@@ -227,6 +227,4 @@ def test_time_that_is_over(tmp_path: Path) -> None:
     numbers = tuple(r["id"] for r in store.tree()["rows"] if r["kind"] == "rewrite")
     store.close()
     found = check_part(Part(str(path), numbers, seconds=0.0))
-    assert {v["how"] for one in found for v in one["verdicts"]} == {
-        "the time for this part was over"
-    }
+    assert {v["how"] for one in found for v in one["verdicts"]} == {"time limit reached"}

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from core.dtype import DType, dtypes
+from core.dtype import AddrSpace, DType, dtypes
 from core.prove.verdict import Verdict
 from core.runtime.reference.states import kernel_states
 from core.shape import ShapeTracker
@@ -68,6 +68,16 @@ def test_a_small_error_is_no_rounding() -> None:
     assert compared(total(loaded()), total(loaded() * 1.0005)).kind == "differs"
 
 
+@pytest.mark.parametrize("dtype", [dtypes.bfloat16, dtypes.float16], ids=str)
+def test_an_error_of_a_narrow_dtype_is_no_rounding(dtype: DType) -> None:
+    x = loaded(dtype)
+    assert compared(x, x * 1.25).kind == "differs"
+    assert compared(x, x * 1.0 + 0.5).kind == "differs"
+    assert compared(total(x), total(x * 1.5)).kind in ("differs", "unchecked")
+    wide = x.cast(dtypes.float32)
+    assert compared(total(wide).cast(dtype), total(wide * 1.25).cast(dtype)).kind == "differs"
+
+
 def test_values_that_differ_in_corners_only() -> None:
     x = loaded(dtypes.int32)
     least = x.const_like(int(dtypes.min(dtypes.int32)) + 1)
@@ -97,3 +107,21 @@ def test_all_passes_keep_what_is_stored() -> None:
     for before, after in pairwise(found):
         if before is not after and before.op is after.op is Ops.SINK:
             assert checked.compare(before, after).kind == "sampled"
+
+
+def reversed_in_shared_memory(waits: bool) -> UOp:
+    """Each thread of a work group writes an element, and reads that of another thread."""
+    at = UOp.special(16, "lidx0").cast(dtypes.int32)
+    source, to = (UOp(Ops.DEFINE_GLOBAL, dtypes.int32.ptr(16), (), n) for n in (1, 0))
+    shared = UOp(Ops.DEFINE_LOCAL, dtypes.int32.ptr(16, AddrSpace.LOCAL), (), 0)
+    written = shared.index(at).store(source.index(at).load())
+    done = UOp(Ops.BARRIER, dtypes.void, (written,)) if waits else written
+    value = shared.after(done).index(at.const_like(15) - at).load()
+    return UOp.sink(to.index(at).store(value))
+
+
+def test_a_barrier_that_is_dropped() -> None:
+    right, wrong = (reversed_in_shared_memory(waits) for waits in (True, False))
+    found = States().compare(right, wrong)
+    assert (found.kind, found.how) == ("assumes", states.UNORDERED)
+    assert States().compare(right, right).kind == "sampled"

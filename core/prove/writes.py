@@ -1,0 +1,110 @@
+"""What is written where, and in which order: pairs of terms for two sequences of writes.
+
+A later write replaces an earlier one of the same place where it happens whenever that one does. The
+order of writes counts where two of them may be of one element. Never decides whether terms are
+equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.dtype import dtypes
+from core.prove.pairs import OTHER_LOOPS, conjuncts
+from core.prove.places import Write
+from core.prove.term import Term, Terms
+from core.prove.value import UnknownMeaningError
+from core.uop import Ops, UOp
+from core.uop.pointer import pointer_of
+
+_Place = tuple[object, Term]
+
+
+def matched(
+    terms: Terms, before: Sequence[Write], after: Sequence[Write]
+) -> list[tuple[Term, Term]]:
+    """Pairs for what is written: by place where both have the same places, else in order. Raises
+    UnknownMeaningError where neither is possible."""
+    true = terms.const(dtypes.bool, True)
+    left, right = _lasting(before), _lasting(after)
+    if len(left) != len(right):
+        raise UnknownMeaningError("other memory is written")
+    places = [_place(w) for w in right]
+    if len({*places}) == len(places) and {*places} == {_place(w) for w in left}:
+        order = [places.index(_place(w)) for w in left]
+        _moved_apart(terms, right, order)
+        right = [right[at] for at in order]
+    if not _ended_alike(left, right):
+        raise UnknownMeaningError(OTHER_LOOPS)
+    found: list[tuple[Term, Term]] = []
+    for a, b in zip(left, right, strict=True):
+        if a.address.memory != b.address.memory:
+            raise UnknownMeaningError("other memory is written")
+        gates = [w.address.gate or true for w in (a, b)]
+        given = dict.fromkeys(conjuncts(gates[0]), true)
+        sides = [(w.address.at, w.value) for w in (a, b)]
+        flat = terms.substitute([t for side in sides for t in side], given)
+        found += [(gates[0], gates[1]), (flat[0], flat[2]), (flat[1], flat[3])]
+    return found
+
+
+def _place(w: Write) -> _Place:
+    return w.address.memory, w.address.at
+
+
+def _lasting(writes: Sequence[Write]) -> list[Write]:
+    """The writes without those that a later one replaces for certain: the same place, in the same
+    loops, and always or under the same condition."""
+    kept: list[Write] = []
+    later: dict[_Place, list[Write]] = {}
+    for w in reversed(writes):
+        following = later.setdefault(_place(w), [])
+        if any(_replaces(other, w) for other in following):
+            continue
+        following.append(w)
+        kept.insert(0, w)
+    return kept
+
+
+def _replaces(later: Write, earlier: Write) -> bool:
+    gate = later.address.gate
+    return later.loops == earlier.loops and (gate is None or gate is earlier.address.gate)
+
+
+def _ended_alike(left: Sequence[Write], right: Sequence[Write]) -> bool:
+    """Whether the writes are in the same loops, and those of one side share them as those of the
+    other do."""
+    pairs: dict[tuple[int, UOp], UOp] = {}
+    back: dict[tuple[int, UOp], UOp] = {}
+    for a, b in zip(left, right, strict=True):
+        if a.loops != b.loops:
+            return False
+        for at, (x, y) in enumerate(zip(a.ends, b.ends, strict=True)):
+            if pairs.setdefault((at, x), y) is not y or back.setdefault((at, y), x) is not x:
+                return False
+    return True
+
+
+def _moved_apart(terms: Terms, writes: Sequence[Write], order: Sequence[int]) -> None:
+    """Raises UnknownMeaningError where writes that change places may be of one element."""
+    for n, later in enumerate(order):
+        for earlier in order[n + 1 :]:
+            if earlier < later and not _apart(terms, writes[earlier], writes[later]):
+                raise UnknownMeaningError("writes in another order")
+
+
+def _apart(terms: Terms, x: Write, y: Write) -> bool:
+    """Whether two writes are certainly never of one element."""
+    if _base(x.address.memory) is not _base(y.address.memory):
+        return True
+    if x.address.memory != y.address.memory or x.loops or y.loops:
+        return False  # in loops, one iteration may write what the other one does in another
+    far = terms.alu(Ops.SUB, dtypes.int64, (x.address.at, y.address.at))
+    return far.low > 0 or far.high < 0
+
+
+def _base(memory: object) -> object:
+    """The memory that an address is in, also where it is built on an input."""
+    while isinstance(memory, tuple):
+        memory = memory[0]
+    return pointer_of(memory) if isinstance(memory, UOp) else memory

@@ -1,0 +1,27 @@
+"""What a kernel computed, held against the reference."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from core.runtime.reference.kernel import evaluate_kernel
+from core.uop import UOp
+from core.uop.kernelinfo import KernelInfo
+from tests.core.passes.kernels import plain, store
+from viz.whatif.outcome import Expected
+
+KERNEL = UOp.sink(store(plain(1, (4, 8)) * 2.0), arg=KernelInfo())
+
+
+def test_a_kernel_that_overwrites_an_input() -> None:
+    def right(held: list[Any], variables: Mapping[str, int]) -> None:
+        evaluate_kernel(KERNEL, held, variables)
+
+    def wrong(held: list[Any], variables: Mapping[str, int]) -> None:
+        right(held, variables)
+        held[1][5] += 1.0
+
+    assert Expected(KERNEL).judge(right).equal
+    found = Expected(KERNEL).judge(wrong)
+    assert (found.equal, found.output, found.index, found.error > 0.5) == (False, 1, 5, True)
