@@ -150,9 +150,8 @@ def test_kernels_are_sorted_by_any_column(new_page: New, server: Process) -> Non
     e = opened(new_page, server)
     e.page.get_by_role("button", name="Steps", exact=True).click()
     e.wait_address("ko", "-steps")
-    wanted = sorted((line["steps"] for line in lines), reverse=True)
-    shown = [row.get_by_title("Its passes in the graphs").inner_text() for row in kernels(e).all()]
-    assert [int(text.replace(",", "")) for text in shown] == wanted
+    wanted = [f"{n:,}" for n in sorted((line["steps"] for line in lines), reverse=True)]
+    expect(kernels(e).get_by_title("Its passes in the graphs")).to_have_text(wanted)
     e.page.reload()
     expect(e.page.get_by_role("button", name="Steps, descending")).to_be_visible()
 
