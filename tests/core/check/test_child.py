@@ -28,4 +28,4 @@ def test_nothing_is_imported_from_the_current_folder(
 def test_settings_of_the_recording_do_not_reach_it(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("VIZ", "VIZ_TRACE", "UOPVIZ_RUN", "UOPVIZ_TOKEN"):
         monkeypatch.setenv(name, "secret")
-    assert "secret" not in child._environment().values()
+    assert "secret" not in child._environment(None).values()

@@ -9,7 +9,7 @@ import pytest
 
 from core.check.safety import check_kernel
 from core.dtype import AddrSpace, DType, dtypes
-from core.errors import RunError, UopvizError
+from core.errors import RunError, SpecError, UopvizError
 from core.tile import kernels
 from core.uop import Ops, UOp
 from core.uop.kernelinfo import AxisType, KernelInfo
@@ -87,7 +87,6 @@ ATTACKS: dict[str, tuple[Callable[[], UOp], str]] = {
     "a variable": (lambda: reading(WIDE.index(variable(0, 200, I8))), "int8 does not hold"),
     "a large variable": (
         lambda: reading(X.index(variable(0, (1 << 31) + 5).minimum(7))), "int32 does not hold"),
-    "a variable of floats": (lambda: reading(X.index(variable(0.0, 7.0))), "int32 does not hold"),
     "two variables": (
         lambda: reading(X.index(variable(0, 1)), variable(0, 1 << 20)), "two variables 'n'"),
     "no name": (lambda: reading(X.index(variable(0, 1, name=3))), "two variables 3"),
@@ -120,6 +119,14 @@ def test_what_leaves_its_memory_is_refused(name: str) -> None:
     assert f"this kernel is not run: {what}" in found.value.what or what in found.value.what
     with pytest.raises(UopvizError):
         check_kernel(from_data(to_data([make()]))[0])
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_a_variable_with_bounds_that_are_floats_is_none(inside: bool) -> None:
+    ast = reading(X.index(variable(0.0, 7.0)))
+    for one in (ast, from_data(to_data([ast]))[0]):
+        with pytest.raises(SpecError, match="DEFINE_VAR breaks the rule"):
+            check_kernel(one, inside=inside)
 
 
 NOT_EVEN_COMPILED = [
