@@ -99,7 +99,7 @@ def parts() -> list[Part]:
     found.append(
         Part(
             "conformance",
-            (*conformance, "--fuzz", str(CONFORMANCE)),
+            (*conformance, "--all", "--fuzz", str(CONFORMANCE)),
             {"CONFORMANCE_EXAMPLES": "100"},
         )
     )

@@ -19,7 +19,7 @@ from core import Tensor
 
 settings.register_profile(
     "conformance",
-    max_examples=int(os.environ.get("CONFORMANCE_EXAMPLES", "12")),
+    max_examples=int(os.environ.get("CONFORMANCE_EXAMPLES", "8")),
     deadline=None,
     derandomize=False,
     print_blob=True,

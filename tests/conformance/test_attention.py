@@ -66,6 +66,7 @@ def bounds(q: Array, k: Array, v: Array, do: Array, causal: bool, u: float) -> l
     ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("device", ["PTX:EMU", "AMD:EMU"])
 @pytest.mark.parametrize("dtype", list(ROUNDOFF), ids=str)
 @pytest.mark.parametrize("size", [64, 128])
