@@ -23,6 +23,7 @@ from viz.format.cells import as_text
 from viz.whatif.culprit import Culprit, Kernel
 from viz.whatif.given import MAX_TRACE, error_data, flags_of, kernel_of, name_of
 from viz.whatif.isolated import TRACE
+from viz.whatif.launchcase import launch_case
 from viz.whatif.minimise import minimise
 from viz.whatif.recompile import (
     Compiled,
@@ -31,7 +32,6 @@ from viz.whatif.recompile import (
     code_facts,
     compile_variant,
 )
-from viz.whatif.standalone import launch_case
 from viz.whatif.trying import Trial, device_of, old_program
 from viz.whatif.variant import Variant
 from viz.whatif.verdict import culprit_data, outcome_data, verdict_data
@@ -153,7 +153,7 @@ def minimise_job(request: Mapping[str, Any]) -> Data:
 
 
 def bindings_job(request: Mapping[str, Any]) -> Data:
-    """The data of a script that needs only the vendor's bindings, `standalone.launch_case`."""
+    """The data of a script that needs only the vendor's bindings, `launch_case`."""
     limit_files(0)
     subject: Mapping[str, Any] = request["subject"]
     variant = Variant.from_data(request["variant"])

@@ -25,9 +25,10 @@ from tests.viz.whatif.running import Here, kernel_named, record
 from viz.cli import main
 from viz.views.store import Store
 from viz.whatif import worker
+from viz.whatif.launchcase import launch_case
 from viz.whatif.onbindings import MODULES
 from viz.whatif.reproduce import on_bindings
-from viz.whatif.standalone import bindings_text, launch_case
+from viz.whatif.standalone import bindings_text
 from viz.whatif.variant import Variant
 
 SM90 = target_named("sm_90")
