@@ -197,7 +197,8 @@ def test_no_progress_elsewhere() -> None:
 
 def test_one_module_prints() -> None:
     """Whatever is printed goes through viz/terminal.py; a worker's answers are JSON for its
-    parent."""
+    parent, and a script that is written for the user prints for itself."""
+    written = {"viz/whatif/onbindings.py"}
     found: set[str] = set()
     for path in ROOT.glob("viz/**/*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
@@ -205,4 +206,4 @@ def test_one_module_prints() -> None:
                 called = ast.unparse(node.func)
                 if called in ("print", "sys.stdout.write", "sys.stderr.write"):
                     found.add(path.relative_to(ROOT).as_posix())
-    assert found - {"viz/web/build_hook.py"} <= {"viz/terminal.py", "viz/work/lines.py"}
+    assert found - {"viz/web/build_hook.py"} - written <= {"viz/terminal.py", "viz/work/lines.py"}

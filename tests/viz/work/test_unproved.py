@@ -215,7 +215,7 @@ def test_few_jobs_take_such_kernels() -> None:
                     }
     assert found == {
         # compiles; each job that runs the kernel checks its accesses before
-        ("viz/whatif/worker.py", "_kernel"),
+        ("viz/whatif/given.py", "kernel_of"),
         ("viz/workbench/worker.py", "opts_job"),
         ("viz/work/worker.py", "compile_job"),
         ("viz/work/worker.py", "emulate_job"),
