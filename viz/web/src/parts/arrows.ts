@@ -54,3 +54,16 @@ export function target(
       return null;
   }
 }
+
+/** Left and right choose, as tabs do. */
+export function onTabs(e: KeyboardEvent): void {
+  const way = e.key === "ArrowRight" ? 1 : e.key === "ArrowLeft" ? -1 : 0;
+  if (!way) return;
+  e.preventDefault();
+  e.stopPropagation();
+  const tabs = [...(e.currentTarget as HTMLElement).querySelectorAll<HTMLElement>("[role=tab]")];
+  const at = tabs.findIndex((tab) => tab === document.activeElement);
+  const next = tabs[(at + way + tabs.length) % tabs.length];
+  next?.click();
+  next?.focus();
+}

@@ -7,6 +7,7 @@ import {
   retryKernel,
   shownColumns,
 } from "../../../parts/kernel/kernel";
+import { onTabs } from "../../../parts/arrows";
 import { columnKey, kindName, kindOf, targetOf } from "../../../parts/kernel/columns";
 import { Chooser } from "../../../parts/source/Chooser";
 import { Column } from "../../../parts/source/Column";
@@ -53,17 +54,4 @@ export function SourceTabs() {
       )}
     </section>
   );
-}
-
-/** Left and right choose, as tabs do. */
-function onTabs(e: KeyboardEvent): void {
-  const way = e.key === "ArrowRight" ? 1 : e.key === "ArrowLeft" ? -1 : 0;
-  if (!way) return;
-  e.preventDefault();
-  e.stopPropagation();
-  const tabs = [...(e.currentTarget as HTMLElement).querySelectorAll<HTMLElement>("[role=tab]")];
-  const at = tabs.findIndex((tab) => tab === document.activeElement);
-  const next = tabs[(at + way + tabs.length) % tabs.length];
-  next?.click();
-  next?.focus();
 }

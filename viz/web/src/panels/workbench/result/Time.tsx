@@ -10,6 +10,7 @@ import {
 } from "../../../parts/ratio";
 import { ticks, together } from "../../../parts/run/histogram";
 import type { BenchTimes } from "../../../data/messages/trials/workbench";
+import { Bars } from "../../../ui/Bars";
 import { bench, isStale, state } from "../bench";
 import { whyNot } from "../where";
 import { ratioOf } from "./words";
@@ -115,23 +116,11 @@ function Distributions({ times }: { times: BenchTimes }) {
     >
       {made.map((h, side) => {
         const { name, spread, class: kind } = sides[side]!;
-        const most = Math.max(1, ...h.bins);
         const base = (side + 1) * (HEIGHT + 6);
-        const step = (WIDTH - 76) / h.bins.length;
         return (
           <g key={name} class={kind}>
             <path class="base" d={`M0 ${base + 0.5}H${WIDTH - 76}`} />
-            {h.bins.map((n, i) =>
-              n ? (
-                <rect
-                  key={i}
-                  x={i * step}
-                  y={base - Math.max(1, (n / most) * HEIGHT)}
-                  width={Math.max(1, step - 1)}
-                  height={Math.max(1, (n / most) * HEIGHT)}
-                />
-              ) : null,
-            )}
+            <Bars bins={h.bins} width={WIDTH - 76} height={HEIGHT} base={base} />
             <text x={WIDTH} y={base - 16} text-anchor="end" class="value">
               {micros(spread.median)}
             </text>

@@ -2,6 +2,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import { count, plural, short } from "../../../state/format";
 import { TabText } from "../../../ui/TabText";
+import { onTabs } from "../../../parts/arrows";
 import { kindName, kindOf, targetOf } from "../../../parts/kernel/columns";
 import { canCompile, compiling } from "../../../parts/kernel/kernel";
 import { compilesUnasked } from "../../../ui/code/since";
@@ -185,17 +186,4 @@ function Foot() {
       )}
     </div>
   );
-}
-
-/** Left and right choose, as tabs do. */
-function onTabs(e: KeyboardEvent): void {
-  const way = e.key === "ArrowRight" ? 1 : e.key === "ArrowLeft" ? -1 : 0;
-  if (!way) return;
-  e.preventDefault();
-  e.stopPropagation();
-  const tabs = [...(e.currentTarget as HTMLElement).querySelectorAll<HTMLElement>("[role=tab]")];
-  const at = tabs.findIndex((tab) => tab === document.activeElement);
-  const next = tabs[(at + way + tabs.length) % tabs.length];
-  next?.click();
-  next?.focus();
 }
