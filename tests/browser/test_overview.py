@@ -283,3 +283,15 @@ def test_it_fits(new_page: New, server: Process, width: int, height: int, scheme
         assert e.page.evaluate(SCROLLS) == 0
     assert e.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert e.page.evaluate(OVERHANG) == []
+
+
+def test_no_name_is_cut_where_it_has_room(new_page: New, server: Process) -> None:
+    e = opened(new_page, server, viewport={"width": 1920, "height": 1080})
+    expect(kernels(e).first).to_be_visible()
+    cut = e.page.evaluate("""() =>
+      [...document.querySelectorAll(".ov-row .cut-middle")].filter((name) => {
+        const head = name.querySelector(".el"), cell = name.closest(".row").getBoundingClientRect();
+        const row = [...name.closest(".row").children].at(-1).getBoundingClientRect();
+        return head.scrollWidth > head.clientWidth && row.right < cell.right - 20;
+      }).map((name) => name.textContent)""")
+    assert cut == []

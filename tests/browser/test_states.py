@@ -26,7 +26,7 @@ EXPECT_MS = 15_000
 FIRST = frozenset(
     {
         "overview", "kernel", "graph-small-near", "graph-medium-all", "sources-2", "rules-one",
-        "why-pattern", "rule-page",
+        "why-pattern", "rule-page", "check-pass", "variants-form",
         "tile-register", "tile-access", "compare", "compare-walk", "compare-text",
         "timeline", "search", "problems", "empty", "foreign-overview", "hostile-overview",
     }

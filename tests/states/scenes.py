@@ -26,6 +26,7 @@ from tests.browser.served import (
 )
 from tests.browser.tiles import tile_places
 from tests.browser.why import why_places
+from tests.browser.wrong import broken_copy, recorded_with, served_by
 from viz.write.writer import TraceWriter
 
 
@@ -100,6 +101,15 @@ def facts_of(server: Process) -> dict[str, Any]:
     }
 
 
+def wrong_places(server: Process) -> dict[str, Any]:
+    """A step that a check calls wrong, and the first pass of a kernel whose result is."""
+    rows = server.rows()
+    tidy = next(row for row in rows if row["name"] == "tidy" and row["steps"])
+    kernel = next(r for r in rows if r["label"] == "kernel" and r["name"].startswith("r_"))
+    first = next(row for row in rows if row["parent"] == kernel["row"] and row["steps"])
+    return {"step": f"r={tidy['id']}&k=2", "kernel": f"r={first['id']}&k=1"}
+
+
 def _run(folder: Path) -> Path:
     """examples/digits.py, recorded once."""
     trace = folder / "digits.viz"
@@ -167,6 +177,12 @@ def scenes(folder: Path, wanted: set[str]) -> Generator[dict[str, Scene]]:
                     shutil.copyfile(beside, copy)
                     process = stack.enter_context(serve(before, beside=[copy]))
                     made[name] = Scene(process.url.partition("#")[0], process)
+        if "wrong" in wanted:
+            trace = folder / "wrong.viz"
+            if not trace.exists():
+                recorded_with(broken_copy(folder / "copy"), trace)
+            process = stack.enter_context(served_by(folder / "copy", trace))
+            made["wrong"] = Scene(process.url, process, wrong_places(process))
         if "file" in wanted:
             made["file"] = Scene(export(_run(folder), folder / "digits.html").as_uri())
         yield made

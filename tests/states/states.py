@@ -4,11 +4,12 @@ test_states.py finds faults that can be seen in any of them.
 
 from typing import Final
 
-from tests.states import compare, emulator, graphs, pages, tiles, why
+from tests.states import compare, emulator, graphs, pages, tiles, trials, why
 
 STATES: Final = (
     *graphs.STATES,
     *why.STATES,
+    *trials.STATES,
     *emulator.STATES,
     *tiles.STATES,
     *compare.STATES,

@@ -10,11 +10,9 @@ export function CutMiddle({ text }: { text: string }) {
   if (text.length <= 2 * KEPT) return <>{text}</>;
   const end = text.slice(-KEPT).trimStart(); // a space behind the dots would look like a gap
   return (
-    <span class="cut-middle">
-      <span class="el" style={{ "--end": `${end.length}ch` }}>
-        {text.slice(0, text.length - end.length)}
-      </span>
-      {end}
+    <span class="cut-middle" style={{ "--end": `${end.length}ch` }}>
+      <span class="el">{text.slice(0, text.length - end.length)}</span>
+      <span class="end">{end}</span>
     </span>
   );
 }

@@ -124,7 +124,7 @@ function Actions({ isWhole }: { isWhole: boolean }) {
   if (now)
     return (
       <div class="row g8 check-do" aria-live="polite">
-        <span class="t2 el">
+        <span class="t2 el" title={`Checking ${now.what}: ${short(now.progress, 300)}`}>
           Checking {now.what}: {short(now.progress, 80)}
         </span>
         <span class="sp" />
