@@ -51,10 +51,10 @@ describe("runs of a kernel", () => {
     const runs = [auto, none, own].reduce<RunResult[]>(withRun, []);
     expect(runs.map((r) => compared(r, runs[0]!).text)).toEqual([
       "same time",
-      "4.00× slower",
-      "1.28× faster",
+      "4.0× the time",
+      "22% faster",
     ]);
-    expect(runs.map((r) => compared(r, runs[0]!).is)).toEqual(["same", "slower", "faster"]);
+    expect(runs.map((r) => compared(r, runs[0]!).is)).toEqual(["same", "worse", "better"]);
     expect(runs.map((r) => optsWord(r.opts))).toEqual(["auto", "none", "UPCAST(0, 4)"]);
     const again = ran("CPU", "", 38);
     expect(withRun(runs, again)).toEqual([auto, again, own]);
@@ -76,8 +76,8 @@ describe("runs of a kernel", () => {
     expect(runs.map((r) => compared(r, baseOf(r, runs)!).text)).toEqual([
       "same number",
       "same time",
-      "2.50× more",
-      "2.00× fewer",
+      "2.5× as many",
+      "50% fewer",
       "same number",
     ]);
     expect(runs.map(costOf).slice(0, 2)).toEqual(["1,000 instructions", "10 µs"]);

@@ -21,3 +21,23 @@ export function Bars({ bins, width, height, base = height }: BarsProps) {
     </>
   );
 }
+
+interface MarkedBarsProps {
+  bins: readonly number[];
+  /** Where the mark is, from 0 at the left to 1 at the right. */
+  mark: number;
+  width: number;
+  height: number;
+  label: string;
+}
+
+/** A small histogram with a mark at one of its values. */
+export function MarkedBars({ bins, mark, width, height, label }: MarkedBarsProps) {
+  const x = Math.min(width - 1, Math.max(0, mark * width));
+  return (
+    <svg class="bars" width={width} height={height} role="img" aria-label={label}>
+      <Bars bins={bins} width={width} height={height} />
+      <path d={`M${x} 0V${height}`} />
+    </svg>
+  );
+}

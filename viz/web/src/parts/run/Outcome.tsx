@@ -1,7 +1,9 @@
 /** What a run gave: its times as a distribution, equality, and the other runs of the kernel. */
 import { count, micros, plural, short, tiny } from "../../state/format";
 import type { RunResult } from "../../data/messages/kernel";
+import { MarkedBars } from "../../ui/Bars";
 import { Menu } from "../../ui/over/Menu";
+import { TINTS } from "../ratio";
 import { histogram } from "./histogram";
 import { baseOf, compared, costOf, wayWord } from "./runs";
 
@@ -21,7 +23,7 @@ export function Outcome({ r, runs }: OutcomeProps) {
         <>
           {r.instructions === null && (
             <span class={runs.length > 1 || r.equal === false ? "xwide" : undefined}>
-              <Bars us={r.us} mark={r.median} width={96} height={20} />
+              <Spread us={r.us} median={r.median} width={96} height={20} />
             </span>
           )}
           <span class="num">
@@ -102,7 +104,7 @@ function Card({ r, runs }: OutcomeProps) {
         </p>
       )}
       <div hidden={r.instructions !== null}>
-        <Bars us={r.us} mark={r.median} width={308} height={56} />
+        <Spread us={r.us} median={r.median} width={308} height={56} />
         <div class="row t3 small num">
           <span>{micros(h.from)}</span>
           <span class="sp" />
@@ -124,7 +126,7 @@ function Card({ r, runs }: OutcomeProps) {
 function Ratio({ r, first }: { r: RunResult; first: RunResult }) {
   const { text, is } = compared(r, first);
   return (
-    <span class={is === "slower" ? "cdel nw" : is === "faster" ? "cadd nw" : "t2 nw"}>
+    <span class={`nw ${is === "same" ? "t2" : TINTS[is]}`}>
       &ensp;{text}
     </span>
   );
@@ -163,31 +165,22 @@ export function Compared({ runs, now }: { runs: readonly RunResult[]; now: RunRe
   );
 }
 
-function Bars(p: { us: number[]; mark: number; width: number; height: number }) {
-  const h = histogram(p.us);
-  const most = Math.max(1, ...h.bins);
-  const step = p.width / h.bins.length;
-  const x = Math.min(p.width - 1, Math.max(0, ((p.mark - h.from) / (h.to - h.from)) * p.width));
+interface SpreadProps {
+  us: number[];
+  median: number;
+  width: number;
+  height: number;
+}
+
+function Spread({ us, median, width, height }: SpreadProps) {
+  const { bins, from, to } = histogram(us);
   return (
-    <svg
-      class="bars"
-      width={p.width}
-      height={p.height}
-      role="img"
-      aria-label={`Distribution of ${plural(p.us.length, "run")}, median ${micros(p.mark)}`}
-    >
-      {h.bins.map((n, i) =>
-        n ? (
-          <rect
-            key={i}
-            x={i * step}
-            y={p.height - Math.max(1, (n / most) * p.height)}
-            width={Math.max(1, step - 1)}
-            height={Math.max(1, (n / most) * p.height)}
-          />
-        ) : null,
-      )}
-      <path d={`M${x} 0V${p.height}`} />
-    </svg>
+    <MarkedBars
+      bins={bins}
+      mark={(median - from) / (to - from)}
+      width={width}
+      height={height}
+      label={`Distribution of ${plural(us.length, "run")}, median ${micros(median)}`}
+    />
   );
 }

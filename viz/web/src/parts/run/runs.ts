@@ -1,6 +1,7 @@
 /** The runs of one kernel, as they are compared: devices and optimisations. Pure. */
 import { micros, plural } from "../../state/format";
 import type { RunResult } from "../../data/messages/kernel";
+import { changeWord, type Better } from "../ratio";
 
 /** Runs that are kept of a kernel; the first one, which the others are compared with, always. */
 export const MOST_RUNS = 12;
@@ -25,7 +26,7 @@ export function optsWord(opts: string | null): string {
 /** What was run: the user's text, or how the compiler's was optimised. */
 export const wayWord = (r: RunResult): string => (r.source === null ? optsWord(r.opts) : "edited");
 
-/** Medians that differ by less are the same: timing is not better than that. */
+/** Medians of runs that were not timed in turn: what differs by less is the same. */
 const SAME = 0.02;
 
 /** The first run that a run is compared with: both have a time, or count instructions of one machine. */
@@ -40,26 +41,20 @@ export const baseOf = (r: RunResult, runs: readonly RunResult[]): RunResult | un
 export const costOf = (r: RunResult): string =>
   r.instructions === null ? micros(r.median) : plural(r.instructions, "instruction");
 
-/** How its median compares with that of the first run: "1.28× faster"; "" where either took none. Where
- * both count instructions: "1.28× fewer". */
-export function compared(
-  r: RunResult,
-  first: RunResult,
-): { text: string; is: "faster" | "slower" | "same" } {
-  if (r.instructions !== null && first.instructions !== null) {
-    const more = r.instructions / Math.max(1, first.instructions);
-    if (more === 1) return { text: "same number", is: "same" };
-    return more > 1
-      ? { text: `${more.toFixed(2)}× more`, is: "slower" }
-      : { text: `${(1 / more).toFixed(2)}× fewer`, is: "faster" };
-  }
+/** How long it takes, or how many instructions, over the first run: "22% faster", "40% fewer"; "" where
+ * either took no time. */
+export function compared(r: RunResult, first: RunResult): { text: string; is: Better } {
+  if (r.instructions !== null && first.instructions !== null)
+    return worded(r.instructions / Math.max(1, first.instructions), "instructions");
   if (first.median <= 0 || r.median <= 0) return { text: "", is: "same" };
   const longer = r.median / first.median;
-  if (Math.abs(longer - 1) < SAME) return { text: "same time", is: "same" };
-  return longer > 1
-    ? { text: `${longer.toFixed(2)}× slower`, is: "slower" }
-    : { text: `${(1 / longer).toFixed(2)}× faster`, is: "faster" };
+  return worded(Math.abs(longer - 1) < SAME ? 1 : longer, "time");
 }
+
+const worded = (ratio: number, what: "time" | "instructions"): { text: string; is: Better } => ({
+  text: changeWord(ratio, what),
+  is: ratio === 1 ? "same" : ratio < 1 ? "better" : "worse",
+});
 
 /** What the compiler chose, from the names of the passes that applied it. */
 export function appliedOpts(passes: readonly string[]): string {
