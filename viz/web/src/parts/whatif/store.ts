@@ -7,7 +7,7 @@ import { asProblem, isAbort } from "../../data/backend";
 import { follow } from "../../data/jobs";
 import type { ApiProblem } from "../../data/messages/job";
 import type { Row } from "../../data/messages/run";
-import type { Replayed, SmallerScript, VariantRow, VariantSpec } from "../../data/messages/trials/whatif";
+import type { EditedText, Replayed, SmallerScript, VariantRow, VariantSpec } from "../../data/messages/trials/whatif";
 import { allData, announce, data, followLink, reportProblem } from "../../state/actions";
 import { openDrawer } from "../../state/drawer";
 import { plural } from "../../state/format";
@@ -164,16 +164,20 @@ export function cancelJob(): boolean {
 }
 
 /** Compiles the kernel as it was asked for, runs it and keeps it. */
-export async function tryVariant(): Promise<void> {
+export const tryVariant = (): Promise<void> => keepVariant(asked.peek());
+
+/** Compiles the kernel as a variant, or takes a text in its place, runs it and keeps it. */
+export async function keepVariant(spec: VariantSpec, text: EditedText | null = null): Promise<void> {
   const kernel = subject.peek();
   if (!kernel || !canTry()) return;
-  const spec = asked.peek();
-  const made = await work<unknown>(`Compiling ${wordsOf(spec)}`, kernel.name, () =>
-    data().server!.whatIf.tryVariant(kernel.id, spec, limit.peek()),
+  const made = await work<{ kept: { number: number } | null }>(
+    `${text ? "Running" : "Compiling"} ${wordsOf(spec, text)}`,
+    kernel.name,
+    () => data().server!.whatIf.tryVariant(kernel.id, spec, limit.peek(), text),
   );
   if (made === null) return;
   retryVariants();
-  announce("The variant is in the table");
+  announce(`Variant ${made.kept?.number ?? ""} is in the table`);
 }
 
 /** Compiles the kernel with what `change` says, keeps it, and shows both kernels side by side. */

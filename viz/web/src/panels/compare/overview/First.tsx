@@ -50,8 +50,9 @@ function whyNone(): string {
   if (state === "added") return "Only B has this kernel.";
   if (state === "removed") return "Only A has this kernel.";
   const { a, b } = comparison.value!.runs;
-  if (a.edited || b.edited) {
-    const which = a.edited && b.edited ? "Both texts were" : `The text of ${a.edited ? "A" : "B"} was`;
+  if (a?.edited || b?.edited) {
+    const one = a?.edited ? "A" : "B";
+    const which = a?.edited && b?.edited ? "Both texts were" : `The text of ${one} was`;
     return `${which} edited and made by no pass: there are no steps. Compare the source.`;
   }
   if (state === "equal") return "Every step of this kernel is the same in A and B.";
