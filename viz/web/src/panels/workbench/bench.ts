@@ -91,7 +91,9 @@ export function startBench(): void {
 function titleOf(of: BenchHow): string {
   if (of.source) return `edited ${kindName(of.source.kind)}`;
   const { opts, skip } = of;
-  return opts === null && !skip.length ? "original" : wordsOf({ ...NOTHING, opts, skip: [...skip] });
+  return opts === null && !skip.length
+    ? "original"
+    : wordsOf({ ...NOTHING, opts, skip: [...skip] });
 }
 
 /** The user's command to run both. */

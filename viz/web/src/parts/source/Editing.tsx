@@ -111,12 +111,13 @@ export function EditState({ column, edit, brief }: EditStateProps) {
           class="btn sm quiet"
           disabled={!canKeepText(column)}
           title={`Run this text in turn with the compiler's, and keep it in the table of variants (${KEEP_KEY})`}
+          aria-label="Keep as variant"
           onClick={() => {
             openDrawer("variants");
             keepText(column);
           }}
         >
-          Keep as variant
+          Keep
         </button>
       )}
       {!brief && (

@@ -39,7 +39,9 @@ export function Kept() {
         </li>
       ))}
       {rows.length > MOST && (
-        <li class="wb-note">{rows.length - MOST} older ones: the drawer has the table (Shift V).</li>
+        <li class="wb-note">
+          {rows.length - MOST} older ones: the drawer has the table (Shift V).
+        </li>
       )}
     </ul>
   );
