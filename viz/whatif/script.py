@@ -45,6 +45,11 @@ def script_text(
     parts = [
         f"# {one_line(title)}: {one_line(str(variant))}",
         "# Exit status 0: the result is that of the reference; 1: it is not, or it fails.",
+        *(
+            []
+            if text is None
+            else ["# It runs the text below: run it only if you trust its author."]
+        ),
         *(f"#   {one_line(line)}" for line in lines),
         "",
         "import json",

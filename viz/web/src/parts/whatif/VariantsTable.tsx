@@ -233,7 +233,12 @@ export function RowMenu({ row, edited }: RowMenuProps) {
             Minimize and save the script
           </MenuItem>
           {isText && (
-            <div class="note">Not minimized: a smaller kernel would need another text.</div>
+            <>
+              <div class="note">Not minimized: a smaller kernel would need another text.</div>
+              <div class="note">
+                This text lies beside the trace. Run it only if you trust who wrote it.
+              </div>
+            </>
           )}
           <MenuItem
             onClick={() => {
