@@ -55,6 +55,7 @@ class _Dask(Executor):
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """See Executor."""
+        self._begun = [future for future in self._begun if not future.done()]
         self._begun.append(self._tasks.submit(fn, *args, **kwargs))
         return self._begun[-1]
 
