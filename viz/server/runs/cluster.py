@@ -85,20 +85,27 @@ class Cluster:
     def _begin(
         self, function: Callable[..., Data], requests: Sequence[Data], seconds: float
     ) -> list[Future[Data]]:
-        try:
-            with self._lock:
-                if self._executor is None:
-                    self._executor = self._connect(self.address)
-                executor = self._executor
-            return [executor.submit(function, one, seconds) for one in requests]
-        except UopvizError:
-            raise
-        except Exception as error:  # each library has its own
-            self.close()
-            raise ServerError(
-                f"{self.address} does not take the job ({_said(error)})",
-                hint="start it again, and try again",
-            ) from error
+        """Hands requests over; to a cluster that was started again, too."""
+        for again in (False, True):
+            try:
+                executor = self._connected()
+                return [executor.submit(function, one, seconds) for one in requests]
+            except UopvizError:
+                raise
+            except Exception as error:  # each library has its own
+                self.close()
+                if again:
+                    raise ServerError(
+                        f"{self.address} does not take the job ({_said(error)})",
+                        hint="start it again, and try again",
+                    ) from error
+        raise AssertionError
+
+    def _connected(self) -> Executor:
+        with self._lock:
+            if self._executor is None:
+                self._executor = self._connect(self.address)
+            return self._executor
 
     def _results(
         self, futures: Sequence[Future[Data]], watch: Watch, take: Callable[[Data], None]
@@ -126,7 +133,6 @@ class Cluster:
             raise
         except (Exception, CancelledError) as error:
             if isinstance(error, CancelledError) or is_lost(error):
-                self.close()
                 raise ServerError(
                     f"{self.address} lost the job ({_said(error)})",
                     hint="what worked on it may have ended; try again",
