@@ -152,7 +152,11 @@ def attempt_lines(made: Data) -> Iterator[Line]:
     yield from _pairs(pairs)
     for note in made["notes"]:
         yield Styled(note, "problem")
-    if made["differences"] is not None:
+    if made["differences"] is not None and made["variant"]["text"] is not None:
+        yield ""
+        yield "no pass made the text, so that there are no steps to compare"
+        yield from _texts(made["differences"])
+    elif made["differences"] is not None:
         yield from difference_lines(made["differences"])
     if made["kept"] is not None:
         yield ""
@@ -180,6 +184,10 @@ def difference_lines(differences: Data) -> Iterator[Line]:
         )
         if len(rules) > FEW:
             yield Styled(f"{plural(len(rules) - FEW, 'more rule')}; --json has all", "hint")
+    yield from _texts(differences)
+
+
+def _texts(differences: Data) -> Iterator[Line]:
     for one in differences["sources"]:
         if not one["equal"]:
             yield f"the {one['kind']} text differs"

@@ -56,7 +56,7 @@ def check_device(device: str, target: Target) -> None:
         raise DeviceError(
             f"{device} runs code for {found.name if found else 'no target'}, and this text is for "
             f"{target.name}",
-            hint="edit the text of that target",
+            hint="give the target that the device runs, and a text for that",
         )
 
 

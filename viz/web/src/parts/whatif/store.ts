@@ -16,6 +16,7 @@ import { compareAt, kernelsCompared } from "../../state/link/links";
 import { saveFile } from "../../state/save";
 import { isOfPair } from "../../state/link/view";
 import { currentKernel, run, runKey, runName, view } from "../../state/state";
+import { kernel as kernelShown, kernelArtifacts } from "../kernel/kernel";
 import { asked, clear, limit, NOTHING, wordsOf } from "./asked";
 import { changedRules, replayedState } from "./changed";
 
@@ -243,6 +244,7 @@ async function compareOf(kernel: Row, numbers: readonly number[]): Promise<void>
   const [of, name] = [runKey.peek(), runName.peek()];
   try {
     const opened = [];
+    if (numbers.length === 1) await compileFor(kernel, numbers[0]!);
     for (const number of numbers.slice(0, 2)) opened.push(await server.whatIf.openVariant(number));
     const [a, b] =
       opened.length > 1
@@ -258,6 +260,21 @@ async function compareOf(kernel: Row, numbers: readonly number[]): Promise<void>
   } catch (thrown) {
     failed(thrown, "Not compared");
   }
+}
+
+/** The recorded kernel gets the text that an edited one is compared with, where the run has none of
+ * that kind: the compiler's own, made here. */
+async function compileFor(kernel: Row, number: number): Promise<void> {
+  const row = variants.peek()?.find((one) => one.number === number);
+  const { server } = data();
+  if (!server || !row?.variant.edited) return;
+  const target = row.variant.target || kernelShown.peek()?.target;
+  const has = kernelArtifacts
+    .peek()
+    .some((a) => a.kind === row.variant.edited && a.target === target);
+  if (has || target === undefined) return;
+  const start = (): Promise<number> => server.compile(kernel.id, target);
+  await follow(server, start, () => undefined, new AbortController().signal, POLL_MS);
 }
 
 /** Chooses a variant, or leaves it; of three the oldest choice goes. */
