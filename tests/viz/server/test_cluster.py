@@ -23,7 +23,7 @@ from tests.viz.server.client import PORT, TOKEN, TokenClient, ended
 from tests.viz.whatif.running import kernel_named, record
 from viz.cli import main
 from viz.server.app import create_app
-from viz.server.runs.cluster import Cluster
+from viz.server.runs.cluster import PIECES, Cluster
 from viz.server.security import Guard
 from viz.views.store import Store
 from viz.whatif.isolated import TRACE, work, work_in_parts
@@ -139,6 +139,23 @@ def test_the_parts_of_a_check_arrive_as_they_are_done(
     assert sum(made["result"]["counts"].values()) > 2
     ((fn, asked),) = noted.asked
     assert fn is work_in_parts and asked["rewrites"] == [only]
+
+
+def test_a_large_check_is_handed_over_in_parts() -> None:
+    class Instant(Silent):
+        def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+            future = super().submit(fn, *args, **kwargs)
+            future.set_result({"parts": list(args[0]["rewrites"])})
+            return future
+
+    executor, told, said = Instant(), list[int](), list[str]()
+    watch = Watch(said.append, told.append, lambda: False)
+    request = {"job": "check", "rewrites": list(range(100)), "rules": []}
+    found = Cluster(ADDRESS, lambda _: executor).work(request, 1.0, watch)
+    assert found == {"passes": 100}
+    assert sorted(told) == list(range(100))
+    assert 1 < len(executor.futures) <= PIECES
+    assert said[0] == f"{ADDRESS}: 0 of {len(executor.futures)} parts are done"
 
 
 def test_what_needs_a_device_of_this_machine_stays_here(
