@@ -29,7 +29,8 @@ _label: Final = re.compile(r"(\.L_\w+):")
 
 
 def sass(source: Artifact, name: str, uops: Sequence[UOp]) -> Artifact:
-    """The machine code of PTX `source`, with the registers and memory that it takes.
+    """The machine code of PTX `source`, with the registers and memory that it takes. Of a text that
+    a user has edited, whose lines are of no nodes, no instruction has a node.
 
     Raises CompileError where a tool is missing or rejects the text.
     """
@@ -48,7 +49,8 @@ def sass(source: Artifact, name: str, uops: Sequence[UOp]) -> Artifact:
 def _located(source: Artifact, uops: Sequence[UOp]) -> str:
     position = {u: i for i, u in enumerate(uops)}
     text: list[str] = []
-    for line, nodes in zip(source.text.splitlines(), source.lines, strict=True):
+    lines = source.text.splitlines()
+    for line, nodes in zip(lines, source.lines or ((),) * len(lines), strict=True):
         if nodes and line.startswith("  ") and not line.lstrip().startswith("."):
             text.append(f"  .loc 1 {position[nodes[0]] + 1} 0")
         text.append(line)

@@ -20,7 +20,9 @@ from viz.terminal import put_line
 _TRACES: Final = 20
 """Recent traces that are offered."""
 _NAMES: Final = 2_000
-_SPECIAL: Final = {"kernel": "kernels", "pass_name": "passes", "output": "files"}
+_SPECIAL: Final = {
+    "kernel": "kernels", "pass_name": "passes", "output": "files", "text": "files",
+}  # fmt: skip
 """What completes the value of an option, by where its value goes."""
 
 

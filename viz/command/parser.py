@@ -75,6 +75,7 @@ def build_parser() -> Parser:
         made.add_argument(
             "--no-browser", dest="browser", action="store_false", help="do not open the browser"
         )
+        executing(made)
         made.add_argument("--live", action="store_true", help=argparse.SUPPRESS)
         made.add_argument("--fd", type=int, help=argparse.SUPPRESS)
         made.add_argument("--parent", type=int, help=argparse.SUPPRESS)

@@ -5,10 +5,14 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from core.errors import TraceError
 from viz.command.whatif import chosen_kernel, trace_of, variant_of
 from viz.files.regular import replace_file
 from viz.terminal import put_line, say
+from viz.views.store import Store
+from viz.whatif.kept import kept_one
 from viz.whatif.reproduce import on_bindings, reproduction
+from viz.whatif.variant import Variant
 
 
 def script(options: argparse.Namespace) -> int:
@@ -16,8 +20,7 @@ def script(options: argparse.Namespace) -> int:
     if options.bindings and options.minimise:
         options.error("--minimise makes a script that compiles the kernel: not with --bindings")
     store = trace_of(options)
-    kernel = chosen_kernel(options, store)
-    variant = variant_of(options, store)
+    kernel, variant = _asked(options, store)
     options.progress.begin("making it smaller" if options.minimise else "writing")
     if options.bindings:
         made = on_bindings(store, kernel, variant, seconds=options.seconds)
@@ -35,6 +38,28 @@ def script(options: argparse.Namespace) -> int:
         replace_file(Path(options.output), made.text.encode(), is_script, "a script of this kind")
         say(f"wrote {options.output}: python {options.output}", style="hint")
     return 0
+
+
+def _asked(options: argparse.Namespace, store: Store) -> tuple[int, Variant]:
+    """The kernel that is meant, and how it is compiled: of a variant that is kept, or of options.
+    Raises TraceError where no such variant is kept."""
+    changes = options.skip or options.opts is not None or options.target
+    if options.variant is None:
+        if options.kernel is None:
+            options.error("which kernel? --kernel NAME, or --variant N")
+        return chosen_kernel(options, store), variant_of(options, store)
+    if changes or options.kernel is not None:
+        options.error(
+            "--variant says the kernel and all that is changed: no other option beside it"
+        )
+    one = kept_one(store.path, options.variant, held_as=store.held_as)
+    if one is None:
+        raise TraceError(
+            f"no variant {options.variant} of this run is kept",
+            where=str(store.path),
+            hint="`uopviz variants` lists those that are",
+        )
+    return store.kernel_of(one.kernel), one.variant
 
 
 def is_script(head: bytes) -> bool:

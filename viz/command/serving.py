@@ -17,6 +17,7 @@ from viz.environment import wished_port
 from viz.server.connections.listen import TOKEN, listen_for
 from viz.server.connections.serve import Server
 from viz.server.handover import browser_at
+from viz.server.runs.cluster import Cluster
 from viz.terminal import is_terminal, put_json, put_line, say
 from viz.views.run import Run
 
@@ -32,8 +33,9 @@ def serve(options: argparse.Namespace) -> int:
     store, *beside = open_stores(options)
     if options.live:
         return _serve_live(store, options)
+    cluster = None if options.executor is None else Cluster(options.executor)
     sock, notice = listen_for(store.path, options.port, wished_port())
-    server = Server(store, sock, beside=beside)
+    server = Server(store, sock, beside=beside, cluster=cluster)
     url = server.url + (COMPARED if beside else "")
     options.progress.close()
     if notice:

@@ -34,7 +34,7 @@ def add_trying(commands: Any) -> None:
         made.add_argument(
             "--kernel",
             metavar="NAME",
-            required=name != "variants",
+            required=name not in ("variants", "script"),
             help="a kernel: its name, the beginning of it, its number, or a call such as Conv2d",
         )
         if name != "script":
@@ -58,12 +58,26 @@ def add_trying(commands: Any) -> None:
                 "--replay", action="store_true", help="change nothing but use the code on disk"
             )
             made.add_argument(
+                "--text",
+                metavar="FILE",
+                help="run this text in place of the compiler's: .ll, .ptx, .cu or .hip",
+            )
+            made.add_argument(
+                "--device", metavar="NAME", help="what runs --text, such as CPU, CUDA or PTX:EMU"
+            )
+            made.add_argument(
                 "--no-run", dest="run_it", action="store_false", help="compile, and run nothing"
             )
             made.add_argument(
                 "--no-keep", dest="keep", action="store_false", help="keep nothing by the trace"
             )
         if name == "script":
+            made.add_argument(
+                "--variant",
+                type=number,
+                metavar="N",
+                help="the variant with this number of `uopviz variants`, in place of --kernel",
+            )
             made.add_argument(
                 "--minimise",
                 action="store_true",

@@ -13,6 +13,7 @@ from typing import Any, Final, cast
 
 from core.errors import TraceError
 from viz.command.columns import Column, plural, table
+from viz.command.editedtext import edited_text
 from viz.command.names import find_kernel, find_rule
 from viz.command.session import open_store, put
 from viz.format.cells import as_text
@@ -37,8 +38,8 @@ def what_if(options: argparse.Namespace) -> int:
     if variant == Variant() and not options.replay:
         raise TraceError(
             "nothing is to be changed",
-            hint="--skip RULE, --stop-after N, --opts 'UPCAST(0, 4)', --target NAME; or --replay: "
-            "the code that is on disk",
+            hint="--skip RULE, --stop-after N, --opts 'UPCAST(0, 4)', --target NAME, --text FILE; "
+            "or --replay: the code that is on disk",
         )
     options.progress.begin(f"compiling: {variant}")
     with executor_of(options) as executor:
@@ -127,6 +128,7 @@ def variant_of(options: argparse.Namespace, store: Store) -> Variant:
             "inside": getattr(options, "inside", None) or "",
             "opts": options.opts,
             "target": options.target or "",
+            "text": edited_text(options),
         }
     )
 
@@ -145,11 +147,16 @@ def attempt_lines(made: Data) -> Iterator[Line]:
         pairs.append(("time, new over old", _times(times)))
     if made["code"] is not None:
         pairs.append(("code", _code(made["oldCode"], made["code"])))
-        pairs.append(("opts", made["opts"] or "none"))
+        if made["variant"]["text"] is None:
+            pairs.append(("opts", made["opts"] or "none"))
     yield from _pairs(pairs)
     for note in made["notes"]:
         yield Styled(note, "problem")
-    if made["differences"] is not None:
+    if made["differences"] is not None and made["variant"]["text"] is not None:
+        yield ""
+        yield "no pass made the text, so that there are no steps to compare"
+        yield from _texts(made["differences"])
+    elif made["differences"] is not None:
         yield from difference_lines(made["differences"])
     if made["kept"] is not None:
         yield ""
@@ -177,6 +184,10 @@ def difference_lines(differences: Data) -> Iterator[Line]:
         )
         if len(rules) > FEW:
             yield Styled(f"{plural(len(rules) - FEW, 'more rule')}; --json has all", "hint")
+    yield from _texts(differences)
+
+
+def _texts(differences: Data) -> Iterator[Line]:
     for one in differences["sources"]:
         if not one["equal"]:
             yield f"the {one['kind']} text differs"

@@ -144,7 +144,10 @@ class Comparison:
                     said = canonical(scope, text["kind"], text["text"])
                     found[text["kind"], text["target"]] = text["title"], text_key(said)
             texts.append(found)
-        keys = sorted({**texts[0], **texts[1]}, key=lambda k: (_ORDER.get(k[0], len(_ORDER)), k))
+        scopes = zip((a, b), texts, strict=True)
+        edited = [found for scope, found in scopes if scope is not None and scope.is_edited]
+        every = {key for found in edited or texts for key in found}  # of a text no others are made
+        keys = sorted(every, key=lambda k: (_ORDER.get(k[0], len(_ORDER)), k))
         return [
             {
                 "kind": key[0],

@@ -39,8 +39,9 @@ def overview_data(
     take(4 * len(pairs))
     listed = heapq.nsmallest(MAX_SCOPES, pairs, key=Pair.order)
     sides = a, b
-    rule_rows = rules_data(a, b, rules)
-    passes = passes_data(a, b)
+    edited = a.is_edited or b.is_edited
+    rule_rows = [] if edited else rules_data(a, b, rules)
+    passes = [] if edited else passes_data(a, b)
     errors = errors_data(pairs)
     lost = lost_data(a, b)
     notes = [*lost, *_notes(a, b, pairs), *failed][:MAX_SAID]
@@ -99,12 +100,16 @@ def _run(side: Side) -> Data:
         "commit": as_text(run["commit"]),
         "started": as_text(run["started"]),
         "live": side.store.live,
+        "edited": side.is_edited,
     }
 
 
 def totals_data(a: Side, b: Side) -> list[Data]:
-    """What both runs take as a whole."""
+    """What both runs take as a whole; of an edited text not what passes do."""
     of_a, of_b = _totals(a), _totals(b)
+    if a.is_edited or b.is_edited:
+        for found in (of_a, of_b):
+            found.update(dict.fromkeys(("steps", "nodes", "compile")))
     return [
         {"what": what, "unit": unit, "a": of_a[what], "b": of_b[what]}
         for what, unit in (
@@ -286,6 +291,10 @@ def _notes(a: Side, b: Side, pairs: Sequence[Pair]) -> list[str]:
     for name, side, count in zip("AB", (a, b), counts, strict=True):
         if not count and max(counts):
             said.append(f"{name} has no kernels.")
+        if side.is_edited:
+            said.append(
+                f"{name} is a text that was edited. It has no steps: its source is compared."
+            )
         if side.store.live:
             said.append(f"{name} is still being written: what it has by now is compared.")
     versions = [side.parts[0].file.db.version for side in (a, b)]

@@ -153,8 +153,9 @@ def compare_pair(match: ScopeMatch, rules: Rules) -> Pair:
         failures = [_failure(s, r, s is b) for s in (a, b) if s for r in s.passes if r.error]
         state = "removed" if b is None else "added"
         return Pair(match, state, figures_a, figures_b, None, _innermost(failures))
-    passes = compare_passes(a, b, rules)
-    first = first_difference(a, b, passes)
+    edited = a.is_edited or b.is_edited  # then there are no steps to compare
+    passes = [] if edited else compare_passes(a, b, rules)
+    first = None if edited else first_difference(a, b, passes)
     texts = all(texts_a[key].key == texts_b[key].key for key in texts_a.keys() & texts_b.keys())
     same = (
         first is None

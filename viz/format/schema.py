@@ -36,6 +36,8 @@ COMPILER: Final = "uopviz"
 """META's `compiler` of the traces that the recorder of `core` writes."""
 WHAT_IF: Final = "what_if"
 """Key of what a file says of itself: names of the kernels that were compiled otherwise for it."""
+EDITED: Final = "edited"
+"""Key of the same: names of those of them whose text was edited. No pass made it."""
 
 # Kinds of events.
 MATCH: Final = 1

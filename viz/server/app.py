@@ -15,6 +15,7 @@ from viz.server.page import page
 from viz.server.routes.check import check_routes
 from viz.server.routes.whatif import whatif_routes
 from viz.server.routes.workbench import workbench_routes
+from viz.server.runs.cluster import Cluster
 from viz.server.security import Guard
 from viz.server.state import State
 from viz.views.run import NAMES, Run
@@ -28,14 +29,19 @@ class RunConverter(BaseConverter):
     regex = f"[{NAMES}]"
 
 
-def create_app(store: Run, guard: Guard | None = None, beside: Sequence[Run] = ()) -> Flask:
+def create_app(
+    store: Run,
+    guard: Guard | None = None,
+    beside: Sequence[Run] = (),
+    cluster: Cluster | None = None,
+) -> Flask:
     """The application over a run, and those `beside` it. Without a `guard`, one is made; it is
-    app.extensions["uopviz_guard"]."""
+    app.extensions["uopviz_guard"]. `cluster` does jobs in place of this machine."""
     app = Flask("viz", static_folder=None)
     app.url_map.converters["run"] = RunConverter
     app.config["MAX_CONTENT_LENGTH"] = MAX_REQUEST
     guard = guard or Guard()
-    state = State(store, beside)
+    state = State(store, beside, cluster)
     app.extensions["uopviz"] = state
     app.extensions["uopviz_guard"] = guard
     guard.install(app)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import ServerError
+from viz.server.runs.cluster import Cluster
 from viz.server.runs.machine import Machine
 from viz.server.runs.openrun import OpenRun
 from viz.server.runs.pairs import Pairs
@@ -21,11 +22,13 @@ from viz.views.run import FIRST, NAMES, Run
 
 
 class State:
-    """One server's state: `store` is its run A, and `beside` the runs after it. Raises ServerError
-    where these are too many."""
+    """One server's state: `store` is its run A, and `beside` the runs after it; `cluster` does jobs
+    in place of this machine. Raises ServerError where the runs are too many."""
 
-    def __init__(self, store: Run, beside: Sequence[Run] = ()) -> None:
-        self.machine = Machine()
+    def __init__(
+        self, store: Run, beside: Sequence[Run] = (), cluster: Cluster | None = None
+    ) -> None:
+        self.machine = Machine(cluster)
         self.pairs = Pairs(self.machine)
         self.whatif = WhatIf(self.machine, self.open_once, self.end_trace)
         self._lock = threading.Lock()

@@ -78,15 +78,27 @@ def what_if_data(
     made: Data = {
         "version": _VERSION,
         "kernel": {"number": subject.number, "name": subject.name, "target": subject.target},
-        "variant": {**variant.data(), "said": str(variant)},
+        "variant": {**variant.data(), "said": _said(variant, found["edited"])},
         **found,
         "notes": [*found["notes"]],
         "changed": [one.data() for one in changed_rules(store)],
         "differences": None,
         "kept": None,
     }
-    made["differences"] = _differences(store, subject.number, recorded, made["notes"])
+    made["differences"] = found_now = _differences(store, subject.number, recorded, made["notes"])
+    if variant.text is not None and found_now is not None:
+        # no pass made it: that all passes of the recording are missing says nothing
+        found_now["passes"], found_now["samePasses"], found_now["rules"] = [], 0, []
     return made
+
+
+def _said(variant: Variant, edited: Data | None) -> str:
+    """A variant in words, an edited text with its changed lines: "edited PTX (+2 -1)"."""
+    words = str(variant)
+    if edited is None:
+        return words
+    text = str(variant.text)
+    return words.replace(text, f"{text} (+{edited['added']:,} -{edited['removed']:,})", 1)
 
 
 def _differences(store: Store, kernel: int, path: Path, notes: list[str]) -> Data | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import subprocess
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, cast
@@ -21,7 +21,7 @@ from viz.environment import bytecode_folder
 from viz.format.schema import SUFFIX
 
 WORKER: Final = "viz.whatif.worker"
-MODULES: Final = {"replay": "viz.whatif.replaying"}
+MODULES: Final = {"replay": "viz.whatif.replaying", "check": "viz.check.worker"}
 """Jobs with a worker of their own."""
 SECONDS: Final = 120.0
 MEMORY: Final = 6 << 30
@@ -39,9 +39,18 @@ def work(request: Mapping[str, Any], seconds: float = SECONDS) -> Data:
     with TemporaryDirectory(prefix="uopviz-what-if-", ignore_cleanup_errors=True) as folder:
         trace = Path(folder) / f"kernel{SUFFIX}"
         body = json.dumps({**request, TRACE: str(trace), "memory": MEMORY}).encode()
-        answer = _answered(MODULES.get(str(request["job"]), WORKER), body, seconds)
+        answer = _result(_messages(MODULES.get(str(request["job"]), WORKER), body, seconds))
         answer[TRACE] = trace.read_bytes() if trace.exists() else b""
         return answer
+
+
+def work_in_parts(request: Mapping[str, Any], seconds: float = SECONDS) -> Data:
+    """The answer of a worker that records nothing and gives its result in parts: {"parts"}. Raises
+    as `work`."""
+    body = json.dumps({**request, "memory": MEMORY}).encode()
+    messages = _messages(MODULES.get(str(request["job"]), WORKER), body, seconds)
+    _result(messages)
+    return {"parts": [message["part"] for message in messages if "part" in message]}
 
 
 def end_all() -> None:
@@ -51,7 +60,8 @@ def end_all() -> None:
             child.kill(process)
 
 
-def _answered(module: str, body: bytes, seconds: float) -> Data:
+def _messages(module: str, body: bytes, seconds: float) -> list[Data]:
+    """What a worker says, in order; in the end a result or an error."""
     process = child.start(module, subprocess.DEVNULL, bytecode_folder())
     with _lock:
         _running.add(process)
@@ -60,23 +70,30 @@ def _answered(module: str, body: bytes, seconds: float) -> Data:
     except subprocess.TimeoutExpired:
         raise ServerError(
             f"it took longer than {seconds:.0f} seconds and was ended",
-            hint="a rule may not come to an end; --seconds gives it more time",
+            hint="a rule may not come to an end; allow more time (--seconds)",
         ) from None
     finally:
         with _lock:
             _running.discard(process)
         code = child.end(process)
-    for line in reversed(said[:MAX_ANSWER].splitlines()):
-        message = _message(line)
+    messages = [_message(line) for line in said[:MAX_ANSWER].splitlines()]
+    if any("error" in message or "result" in message for message in messages):
+        return messages
+    raise ServerError(
+        f"the worker ended without an answer ({child.how(code)})",
+        hint="a rule or the kernel may have crashed it; nothing else was harmed",
+    )
+
+
+def _result(messages: Sequence[Data]) -> Data:
+    """The last word of a worker. Raises the error that it says."""
+    for message in reversed(messages):
         if isinstance(error := message.get("error"), dict):
             words = cast("Data", error)
             raise ServerError(*(str(words.get(k, "")) for k in ("what", "where", "hint")))
         if isinstance(result := message.get("result"), dict):
             return cast("Data", result)
-    raise ServerError(
-        f"the worker ended without an answer ({child.how(code)})",
-        hint="a rule or the kernel may have crashed it; nothing else was harmed",
-    )
+    raise ServerError("the worker's answer is none", hint="try again, or another kernel")
 
 
 def _message(line: bytes) -> Data:

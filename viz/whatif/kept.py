@@ -17,13 +17,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 
-from core.errors import TraceError
+from core.errors import ServerError, TraceError
 from viz.environment import in_cache, private_folder
 from viz.files.parts import VARIANTS
 from viz.files.regular import create_new, head_of, open_regular
 from viz.format.cells import as_int, as_text
 from viz.format.schema import SUFFIX
 from viz.views.run import FIRST
+from viz.whatif.variant import Variant
 
 MOST: Final = 1000
 """Variants of one trace that are kept and read."""
@@ -43,6 +44,18 @@ class Kept:
     name: str
     path: Path
     found: Mapping[str, Any]
+
+    @property
+    def variant(self) -> Variant:
+        """What it changes. Raises ServerError where its file does not say."""
+        data = self.found.get("variant")
+        if not isinstance(data, dict):
+            raise ServerError(
+                f"variant {self.number} does not say what it changes",
+                where=str(self.path),
+                hint="delete it",
+            )
+        return Variant.from_data(cast("Data", data))
 
 
 def folder_of(trace: Path, held_as: str = FIRST) -> Path:

@@ -1,30 +1,35 @@
-"""Compiles a kernel again, as a variant, and records it as a run of its own. Runs nothing."""
+"""Compiles a kernel again, as a variant, and records it as a run of its own. Runs nothing.
+
+Of an edited text nothing is recorded but the text: no pass made it.
+"""
 
 from __future__ import annotations
 
 import datetime
 import platform
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from core.compile import ASSEMBLERS, compile_kernel
+from core.check.edited import Edited, with_text
+from core.compile import ASSEMBLERS, compile_kernel, kernel_name
 from core.errors import UopvizError
 from core.target import Target
 from core.toolchain.nvidia_tools import find_tool
 from core.toolchain.program import Program
 from core.toolchain.sass import sass
 from core.uop.kernelinfo import KernelInfo
-from core.uop.observe import observing
+from core.uop.observe import context, observing
 from core.uop.policy import following, ignoring
 from core.uop.uop import UOp
 from viz.files.alive import new_run
-from viz.format.schema import COMPILER, WHAT_IF
+from viz.format.schema import COMPILER, EDITED, WHAT_IF
 from viz.recording.runinfo import versions
 from viz.trace import Recorder
-from viz.whatif.variant import Variant
+from viz.whatif.variant import EditedText, Variant
 from viz.work.opts import opts_text, parse_opts
 
 REGISTERS: Final = ("registers", "vgprs")
@@ -33,15 +38,19 @@ REGISTERS: Final = ("registers", "vgprs")
 @dataclass(frozen=True, eq=False)
 class Compiled:
     """A variant: its program, or what the compiler says of it. `matches` is 0 where they were not
-    counted."""
+    counted. `original`: of an edited text, the program whose text it takes the place of."""
 
     program: Program | None
     error: UopvizError | None
     matches: int = 0
+    original: Program | None = None
 
 
 def compile_variant(ast: UOp, target: Target, variant: Variant) -> Compiled:
-    """Compiles a kernel in another way. An error of the compiler is in the answer."""
+    """Compiles a kernel in another way, or checks the text that stands for it. An error of the
+    compiler is in the answer."""
+    if variant.text is not None:
+        return _compile_text(ast, target, variant.text)
     policy = variant.policy
     opts = None if variant.opts is None else parse_opts(variant.opts)
     try:
@@ -51,6 +60,38 @@ def compile_variant(ast: UOp, target: Target, variant: Variant) -> Compiled:
             return Compiled(compile_kernel(ast, target, opts), None, applied.matches)
     except UopvizError as error:
         return Compiled(None, error)
+
+
+def _compile_text(ast: UOp, target: Target, text: EditedText) -> Compiled:
+    original: Program | None = None
+    try:
+        original = compile_kernel(ast, target)
+        program = with_text(original, text.device, Edited(text.kind, text.text))
+    except UopvizError as error:
+        return Compiled(None, error, original=original)
+    return Compiled(program, None, original=original)
+
+
+def record_text(
+    path: Path, ast: UOp, target: Target, name: str, variant: Variant, made: Compiled
+) -> None:
+    """Records an edited text as a trace in the new file `path`: its kernel, without passes, the
+    text, and what is loaded in its place where that is another kind."""
+    text = variant.text
+    assert text is not None
+    info = {**_info(str(variant), [name]), EDITED: [name]}
+    recorder = Recorder(path, info=info, user_lines=False)
+    try:
+        with observing(recorder), context(kernel_name(ast), "kernel", target=target.name):
+            recorder.artifact(text.kind, target.name, text.text, (), {})
+            program = made.program or made.original
+            if made.program is not None and made.program.source.kind != text.kind:
+                source = made.program.source
+                recorder.artifact(source.kind, target.name, source.text, (), source.facts)
+            if program is not None:
+                recorder.kernel(ast, program)
+    finally:
+        recorder.close()
 
 
 class Recording:
@@ -92,7 +133,8 @@ def code_facts(program: Program) -> dict[str, Any]:
     facts = dict(program.source.facts)
     family = program.target.family
     with ignoring():
-        if (assemble := ASSEMBLERS.get(family)) is not None:
+        assemble = ASSEMBLERS.get(family)
+        if assemble is not None and program.source.kind == "llvm":
             facts |= assemble(program.source, program.name, program.lowered).facts
         elif family == "nvidia" and find_tool("ptxas") and find_tool("nvdisasm"):
             facts |= sass(program.source, program.name, program.lowered).facts
@@ -103,6 +145,21 @@ def code_facts(program: Program) -> dict[str, Any]:
         "text": program.source.kind,
         "lines": program.source.text.count("\n"),
     }
+
+
+def text_facts(program: Program, text: EditedText) -> dict[str, Any]:
+    """The same of an edited text: the kind and the lines are those of the text as it was edited.
+    Raises CompileError where a tool rejects what a device may still take."""
+    return code_facts(program) | {"text": text.kind, "lines": text.text.count("\n")}
+
+
+def changed_lines(original: Program | None, text: EditedText) -> dict[str, int] | None:
+    """How many lines an edited text has more and less than that of the compiler, wherever they
+    stand: {"added", "removed"}; None where that is of another kind."""
+    if original is None or original.source.kind != text.kind:
+        return None
+    old, new = (Counter(one.splitlines()) for one in (original.source.text, text.text))
+    return {"added": (new - old).total(), "removed": (old - new).total()}
 
 
 def _number(text: str | None) -> int | None:

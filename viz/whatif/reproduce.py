@@ -6,6 +6,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
 
+from core.errors import ServerError
 from viz.views.store import Store
 from viz.whatif.isolated import SECONDS, TRACE, work
 from viz.whatif.script import script_text
@@ -42,7 +43,13 @@ def reproduction(
 
 
 def minimise_request(subject: Subject, variant: Variant, seconds: float) -> Data:
-    """What the worker is asked for that makes a kernel smaller, in about so long."""
+    """What the worker is asked for that makes a kernel smaller, in about so long. Raises
+    ServerError for an edited text."""
+    if variant.text is not None:
+        raise ServerError(
+            "an edited text is not made smaller: a smaller kernel would need another text",
+            hint="save its script as it is, and shorten the text by hand",
+        )
     return {
         "job": "minimise",
         "subject": subject.data(),

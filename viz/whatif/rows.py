@@ -37,6 +37,7 @@ def variant_row(one: Kept) -> Data:
             "inside": as_text(said.get("inside"), _WORD),
             "opts": opts[:_SENTENCE] if isinstance(opts, str) else None,
             "target": as_text(said.get("target"), _WORD),
+            "edited": as_text(_fields(said.get("text")).get("kind"), _WORD),
             "said": as_text(said.get("said"), _SENTENCE),
         },
         "error": _error(found.get("error")),

@@ -24,7 +24,7 @@ with Context(**FLAGS):
     if compiled.program is None:
         sys.exit(f"{variant}:\\n{compiled.error}")
     # random arguments, the same at every run, and what the reference makes of them
-    device, outcome = Trial(ast, seed=SEED).judge(compiled.program)
+    device, outcome = Trial(ast, seed=SEED).judge(compiled.program, variant.device)
 print(f"{variant}, on {device}: {outcome}")
 sys.exit(not outcome.equal)
 """
@@ -40,9 +40,16 @@ def script_text(
         lines[MAX_COMMENT:] = [f"... and {len(lines) - MAX_COMMENT:,} more nodes"]
     nodes = ",\n".join(json.dumps(node) for node in graph["nodes"])
     data = f'{{"version": {graph["version"]}, "roots": {json.dumps(graph["roots"])}, "nodes": [\n'
+    said = variant.data()
+    text = said.pop("text")
     parts = [
         f"# {one_line(title)}: {one_line(str(variant))}",
         "# Exit status 0: the result is that of the reference; 1: it is not, or it fails.",
+        *(
+            []
+            if text is None
+            else ["# It runs the text below: run it only if you trust its author."]
+        ),
         *(f"#   {one_line(line)}" for line in lines),
         "",
         "import json",
@@ -57,11 +64,24 @@ def script_text(
         "",
         f"TARGET = {literal(target)}",
         f"FLAGS = {dict(sorted(flags.items()))!r}",
-        f"VARIANT = {literal(variant.data())}",
+        f"VARIANT = {literal(said)}",
+        *([] if text is None else _text_parts(text)),
         "SEED = 1",
         f"GRAPH = {block(data + nodes + ']}')}",
     ]
     return "\n".join(parts) + "\n" + _BODY
+
+
+def _text_parts(text: dict[str, str]) -> list[str]:
+    """Lines that put an edited text into VARIANT, to the character."""
+    lines = text["text"].splitlines(keepends=True) or [""]
+    return [
+        "TEXT = (",
+        *(f"    {literal(line)}" for line in lines),
+        ")",
+        f'VARIANT["text"] = {literal({**text, "text": ""})}',
+        'VARIANT["text"]["text"] = TEXT',
+    ]
 
 
 def one_line(text: str) -> str:

@@ -16,10 +16,11 @@ import numpy as np
 from core.check.edited import Edited, with_text
 from core.check.trial import arguments
 from core.compile import compile_kernel
-from core.errors import UopvizError
+from core.errors import DeviceError, UopvizError
 from core.runtime.base import Runner
 from core.runtime.buffer import Buffer
 from core.runtime.device import Device
+from core.runtime.emulator.device import EmulatorRunner
 from core.runtime.numeric import Array
 from core.runtime.reference.kernel import evaluate_kernel
 from core.target import Target
@@ -48,6 +49,17 @@ def device_of(target: Target) -> str | None:
     return None
 
 
+def check_device(device: str, target: Target) -> None:
+    """Raises DeviceError where a device is not here, or runs code for another target."""
+    found = host_target() if device == "CPU" else Device[device].target
+    if found != target:
+        raise DeviceError(
+            f"{device} runs code for {found.name if found else 'no target'}, and this text is for "
+            f"{target.name}",
+            hint="give the target that the device runs, and a text for that",
+        )
+
+
 class Trial:
     """Programs of one kernel on the same arguments. Raises RunError where the reference cannot
     evaluate the kernel."""
@@ -57,9 +69,12 @@ class Trial:
         with ignoring():
             self._expected = Expected(ast, seed)
 
-    def judge(self, program: Program) -> tuple[str, Outcome]:
-        """What a program computes, and on which device. Raises UopvizError."""
-        device = device_of(program.target)
+    def judge(self, program: Program, on: str | None = None) -> tuple[str, Outcome]:
+        """What a program computes, and on which device: `on` where that is given, as for an edited
+        text, whose linear program is that of the compiler. Raises UopvizError."""
+        if on is not None:
+            check_device(on, program.target)
+        device = on or device_of(program.target)
         if device is None:
 
             def run(held: Sequence[Array], variables: Mapping[str, int]) -> None:
@@ -71,14 +86,30 @@ class Trial:
         runner(buffers, self._expected.variables, wait=True)
         return device, self._expected.compare([b.as_array() for b in buffers])
 
-    def times(self, old: Program, new: Program, seconds: float = SECONDS) -> dict[str, Any] | None:
-        """How the times of two programs compare; None where no device of this machine runs both.
-        Raises UopvizError."""
-        device = device_of(new.target)
+    def times(
+        self, old: Program, new: Program, seconds: float = SECONDS, on: str | None = None
+    ) -> dict[str, Any] | None:
+        """How the times of two programs compare, `on` a device where that is given; None where no
+        device of this machine runs both, or it is emulated. Raises UopvizError."""
+        device = on or device_of(new.target)
         if device is None or old.target != new.target:
             return None
-        launches = [self._launch(device, Device[device].load(one)) for one in (old, new)]
+        runners = [Device[device].load(one) for one in (old, new)]
+        if any(isinstance(one, EmulatorRunner) for one in runners):
+            return None
+        launches = [self._launch(device, one) for one in runners]
         return in_turn(launches[0], launches[1], seconds).data()
+
+    def counts(self, old: Program, new: Program, on: str) -> tuple[int, int] | None:
+        """The instructions that all threads of a launch ran, on an emulated device; None on others.
+        Raises UopvizError."""
+        found: list[int] = []
+        for one in (old, new):
+            runner = Device[on].load(one)
+            if not isinstance(runner, EmulatorRunner):
+                return None
+            found.append(runner.counted(self._buffers(on), self._expected.variables)[0])
+        return found[0], found[1]
 
     def _launch(self, device: str, runner: Runner) -> Launch:
         buffers, variables = self._buffers(device), self._expected.variables

@@ -1,4 +1,4 @@
-"""`Variant`: in what a kernel is compiled otherwise than it was.
+"""`Variant`: in what a kernel is compiled otherwise than it was, or the text that stands for it.
 
 Plain data that goes to the worker and lies beside the trace. Never compiles.
 """
@@ -8,9 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
 
+from core.check.isolate import MAX_TEXT
 from core.errors import ServerError
+from core.render.kinds import KIND
 from core.uop.policy import Policy
 from viz.format.cells import as_int, as_text
 from viz.work.opts import parse_opts
@@ -23,18 +25,51 @@ _NTH: Final = re.compile(r"(.+)#(\d{1,6})")
 
 
 @dataclass(frozen=True)
+class EditedText:
+    """A source text that a user has edited, in place of the compiler's. `kind`: of KINDS of
+    core/render/kinds.py; `device`: what runs it, such as "PTX:EMU"."""
+
+    kind: str
+    text: str
+    device: str
+
+    def __str__(self) -> str:
+        return f"edited {KIND[self.kind].title}" if self.kind in KIND else "edited text"
+
+    @classmethod
+    def from_data(cls, data: object) -> EditedText:
+        """Of data that may be anything. Raises ServerError for what is no text, or too long."""
+        fields = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
+        kind, text, device = (fields.get(name) for name in ("kind", "text", "device"))
+        if not (isinstance(kind, str) and isinstance(text, str) and isinstance(device, str)):
+            raise ServerError(
+                "this is no edited text", hint='{"kind": "llvm", "text": ..., "device": "CPU"}'
+            )
+        if kind not in KIND or not 0 < len(device) <= MAX_NAME:
+            raise ServerError(
+                f"no device runs an edited {kind[:60]!r} text", hint="llvm, ptx, cuda or hip"
+            )
+        if len(text) > MAX_TEXT:
+            raise ServerError(
+                "the edited text is too long", hint=f"at most {MAX_TEXT:,} characters"
+            )
+        return cls(kind, text, device)
+
+
+@dataclass(frozen=True)
 class Variant:
     """`skip`: rules that are left out. `stop_after`: so many matches, and none after. `inside`: the
     rewrites by name where these two hold, `simplify#2` for the second of that name in the kernel
     (where rules are left out, in all of that name); "" for all. `opts`: optimisations as people
     write them, None for those that the compiler chooses. `target`: another one; "" for that of the
-    recording."""
+    recording. `text`: one that is run as it is; then no rule, limit or optimisation is given."""
 
     skip: tuple[str, ...] = ()
     stop_after: int | None = None
     inside: str = ""
     opts: str | None = None
     target: str = ""
+    text: EditedText | None = None
 
     def __str__(self) -> str:
         parts: list[str] = []
@@ -45,9 +80,16 @@ class Variant:
             parts.append(f"stopped after {self.stop_after} matches{where}")
         if self.opts is not None:
             parts.append(f"opts {self.opts}" if self.opts else "no opts")
+        if self.text is not None:
+            parts.append(str(self.text))
         if self.target:
             parts.append(f"for {self.target}")
         return "; ".join(parts) or "the code on disk"
+
+    @property
+    def device(self) -> str | None:
+        """What runs an edited text; None for that of the target."""
+        return None if self.text is None else self.text.device
 
     @property
     def policy(self) -> Policy | None:
@@ -71,8 +113,14 @@ class Variant:
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> Variant:
-        """Of data that may be anything. Raises ServerError for optimisations that are none."""
+        """Of data that may be anything. Raises ServerError for optimisations that are none, and for
+        an edited text that is none or has other changes beside it."""
         skip, opts, stop = data.get("skip"), data.get("opts"), data.get("stop_after")
+        edited = data.get("text")
+        if edited is not None and (skip or opts is not None or stop is not None):
+            raise ServerError(
+                "an edited text is run as it is", hint="leave out skip, stop_after and opts"
+            )
         text = None if opts is None else as_text(opts, MAX_OPTS)
         if text:
             parse_opts(text)
@@ -85,4 +133,5 @@ class Variant:
             as_text(data.get("inside"), MAX_NAME),
             text,
             as_text(data.get("target"), MAX_NAME),
+            None if edited is None else EditedText.from_data(edited),
         )

@@ -17,6 +17,7 @@ from core.check.safety import MAX_BYTES, check_kernel
 from core.errors import CompileError, UopvizError
 from core.runtime.device import Device
 from core.target import Target, target_named
+from core.toolchain.program import Program
 from core.uop.serial import to_data
 from core.uop.uop import UOp
 from viz.format.cells import as_text
@@ -29,11 +30,14 @@ from viz.whatif.recompile import (
     Compiled,
     Recording,
     applied_opts,
+    changed_lines,
     code_facts,
     compile_variant,
+    record_text,
+    text_facts,
 )
-from viz.whatif.trying import Trial, device_of, old_program
-from viz.whatif.variant import Variant
+from viz.whatif.trying import Trial, check_device, device_of, old_program
+from viz.whatif.variant import EditedText, Variant
 from viz.whatif.verdict import culprit_data, outcome_data, verdict_data
 from viz.work.lines import answer_request, progress
 from viz.work.opts import parse_opts
@@ -43,40 +47,65 @@ Data = dict[str, Any]
 
 def variant_job(request: Mapping[str, Any]) -> Data:
     """One kernel as a variant: {"error", "device", "outcome", "times", "code", "oldCode", "opts",
-    "matches", "notes"}; what was recorded is in the file TRACE."""
+    "matches", "edited", "notes"}; what was recorded is in the file TRACE."""
     limit_files(MAX_TRACE)
     subject: Mapping[str, Any] = request["subject"]
     variant = Variant.from_data(request["variant"])
     ast, target = kernel_of(subject)
     new_target = target_named(variant.target) if variant.target else target
     made: Data = {"error": None, "device": None, "outcome": None, "times": None, "code": None,
-                  "oldCode": None, "opts": None, "matches": 0, "notes": []}  # fmt: skip
+                  "oldCode": None, "opts": None, "matches": 0, "edited": None,
+                  "notes": []}  # fmt: skip
     progress("compiling")
     with flags_of(subject):
-        with Recording(Path(str(request[TRACE])), str(variant), [name_of(subject)]):
+        path, name = Path(str(request[TRACE])), name_of(subject)
+        if variant.text is not None:
+            check_device(variant.text.device, new_target)
             compiled = compile_variant(ast, new_target, variant)
+            record_text(path, ast, new_target, name, variant, compiled)
+            made["edited"] = changed_lines(compiled.original, variant.text)
+        else:
+            with Recording(path, str(variant), [name]):
+                compiled = compile_variant(ast, new_target, variant)
         made["matches"] = compiled.matches
         if compiled.program is None:
             made["error"] = error_data(compiled.error)
             return made
-        made["opts"] = applied_opts(compiled.program)
-        made["code"] = code_facts(compiled.program)
+        if variant.text is None:
+            made["opts"] = applied_opts(compiled.program)
+            made["code"] = code_facts(compiled.program)
+        else:
+            _text_facts(made, compiled.program, variant.text)
         if request.get("run", True):
-            _run(made, ast, target, subject, compiled)
+            _run(made, ast, target, subject, compiled, variant.text)
     return made
 
 
+def _text_facts(made: Data, program: Program, text: EditedText) -> None:
+    try:
+        made["code"] = text_facts(program, text)
+    except CompileError as error:
+        made["notes"].append(f"not assembled: {error.what}")
+
+
 def _run(
-    made: Data, ast: UOp, target: Target, subject: Mapping[str, Any], compiled: Compiled
+    made: Data,
+    ast: UOp,
+    target: Target,
+    subject: Mapping[str, Any],
+    compiled: Compiled,
+    text: EditedText | None,
 ) -> None:
-    """Runs the program, and the old one in turn with it."""
+    """Runs the program, and the old one in turn with it. An edited text runs on its device, and
+    nothing stands for that."""
     program = compiled.program
     assert program is not None
+    on = None if text is None else text.device
     progress("running it beside the recorded program")
     try:
         check_kernel(ast, MAX_BYTES)
         trial = Trial(ast)
-        made["device"], outcome = trial.judge(program)
+        made["device"], outcome = trial.judge(program, on)
         made["outcome"] = outcome_data(outcome)
     except UopvizError as error:
         made["notes"].append(
@@ -84,10 +113,17 @@ def _run(
         )
         return
     try:
-        old, note = old_program(ast, target, _text(subject))
+        if compiled.original is not None and program.target != target:
+            old, note = compiled.original, ""
+        else:
+            old, note = old_program(ast, target, _text(subject))
         made["oldCode"] = code_facts(old)
         made["notes"] += [note] if note else []
-        made["times"] = trial.times(old, program)
+        made["times"] = trial.times(old, program, on=on)
+        if on is not None and (counts := trial.counts(old, program, on)) is not None:
+            made["notes"].append(
+                f"{on} counts instructions and has no time: {counts[0]:,} before, {counts[1]:,} now"
+            )
     except UopvizError as error:
         made["notes"].append(f"not compared in time: {error.what}")
 

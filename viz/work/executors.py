@@ -50,11 +50,13 @@ class _Dask(Executor):
 
     def __init__(self, client: Any) -> None:
         self._client: Any = client
-        self._tasks: Executor = client.get_executor()
+        # not pure: code on disk may be another one, and equal tasks are not one task
+        self._tasks: Executor = client.get_executor(pure=False)
         self._begun: list[Future[Any]] = []
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """See Executor."""
+        self._begun = [future for future in self._begun if not future.done()]
         self._begun.append(self._tasks.submit(fn, *args, **kwargs))
         return self._begun[-1]
 

@@ -15,7 +15,8 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal, cast
+from functools import partial
+from typing import Any, Final, Literal, Protocol, cast
 
 from core.check import child
 from core.check.isolate import MEMORY_LIMIT
@@ -99,6 +100,28 @@ KINDS: Final[Mapping[str, Kind]] = {
 """By the job of a request; any other job is a Kind()."""
 
 
+@dataclass(frozen=True)
+class Watch:
+    """How whoever does a job elsewhere talks to it: `progress` says how far it is, `tell` gives a
+    part of the result ahead of it, and `cancelled` says whether nobody waits for it any more."""
+
+    progress: Callable[[str], None]
+    tell: Tell
+    cancelled: Callable[[], bool]
+
+
+class Elsewhere(Protocol):
+    """What does jobs in place of this machine."""
+
+    def takes(self, request: Mapping[str, Any]) -> bool:
+        """Whether it does a job."""
+        ...
+
+    def work(self, request: Mapping[str, Any], seconds: float, watch: Watch) -> Any:
+        """The result of a job, of which a worker may take so long. Raises UopvizError."""
+        ...
+
+
 @dataclass
 class Job:
     """One job; `error` is {what, where, hint} once `state` is "error"."""
@@ -149,9 +172,10 @@ class Capacity:
 
 
 class Jobs:
-    """The jobs of one server."""
+    """The jobs of one server. What `elsewhere` takes is done there, and waits for no room here."""
 
-    def __init__(self) -> None:
+    def __init__(self, elsewhere: Elsewhere | None = None) -> None:
+        self._elsewhere = elsewhere
         self._jobs: OrderedDict[int, Job] = OrderedDict()
         self._lock = threading.Lock()
         self._capacity = Capacity(MAX_RUNNING, MEMORY)
@@ -178,12 +202,24 @@ class Jobs:
         kind = KINDS.get(str(request.get("job")), Kind())
         if limit is not None:
             kind = replace(kind, limit=limit)
-        body = json.dumps({**request, "memory": kind.memory}).encode()
         name = f"uopviz job {job.id}"
+        work = self._work_of(job, kind, request, tell)
         threading.Thread(
-            target=self._run, args=(job, kind, body, finish, ended, tell), name=name, daemon=True
+            target=self._run, args=(job, work, finish, ended), name=name, daemon=True
         ).start()
         return job.id
+
+    def _work_of(
+        self, job: Job, kind: Kind, request: Mapping[str, Any], tell: Tell
+    ) -> Callable[[], Any]:
+        """What does a job, here or elsewhere, and gives the answer."""
+        elsewhere = self._elsewhere
+        if elsewhere is not None and elsewhere.takes(request):
+            watch = Watch(partial(setattr, job, "progress"), tell, lambda: job.cancelled)
+            limit = LIMIT if kind.limit is None else kind.limit
+            return partial(elsewhere.work, dict(request), limit, watch)
+        body = json.dumps({**request, "memory": kind.memory}).encode()
+        return partial(self._work_within_capacity, job, kind, body, tell)
 
     def done(self, result: Any) -> int:
         """A job that has ended already: its result was at hand."""
@@ -219,16 +255,13 @@ class Jobs:
     def _run(
         self,
         job: Job,
-        kind: Kind,
-        body: bytes,
+        work: Callable[[], Any],
         finish: Finish,
         ended: Callable[[], None],
-        tell: Tell,
     ) -> None:
         failed: UopvizError | None = None
         try:
-            answer = self._work_within_capacity(job, kind, body, tell)
-            job.result = finish(answer)
+            job.result = finish(work())
         except UopvizError as error:
             failed = error
         except Exception as error:  # whatever it was, whoever waits for the job is told

@@ -22,13 +22,14 @@ from viz.share.reopened import open_run
 from viz.views.store import Store
 from viz.whatif import changed
 from viz.whatif.kept import folder_of, keep
+from viz.whatif.subject import subject_of
 from viz.work import jobs
 from viz.write.writer import TraceWriter
 
 DECLARED = declarations(
     "\n".join(path.read_text("utf-8") for path in sorted(MESSAGES.rglob("*.ts")))
 )
-NAMES = ("VariantRow", "OpenedVariant", "Replayed", "ChangedRules")
+NAMES = ("VariantRow", "VariantText", "OpenedVariant", "Replayed", "ChangedRules")
 SHAPES = Shapes({name: DECLARED[name] for name in needed(NAMES, DECLARED)})
 
 
@@ -106,6 +107,33 @@ def test_a_pass_that_needs_the_rule_names_it_in_the_row(served: Served) -> None:
     assert smaller["state"] == "done", smaller
     assert "made smaller" in smaller["result"]["text"]
     assert "nodes before" in smaller["result"]["said"]
+
+
+def test_an_edited_text_is_kept_as_a_row(served: Served) -> None:
+    subject = subject_of(served.store, served.kernel)
+    own = subject.text
+    assert own is not None
+    text = {"kind": own[0], "text": own[1].replace("float 0.0", "float 5.0", 1), "device": "CPU"}
+    state = served.variant(text=text)
+    assert state["state"] == "done", state
+    (row,) = served.get(f"kernels/{served.kernel}/variants")
+    assert SHAPES.problems(row, "VariantRow") == []
+    assert row["variant"]["said"] == "edited LLVM IR (+1 -1)"
+    assert row["variant"]["edited"] == "llvm" and row["outcome"]["equal"] is False
+    assert row["times"] == state["result"]["times"] and row["code"]["instructions"] > 0
+    again = served.get("variants/1/text")
+    assert SHAPES.problems(again, "VariantText") == []
+    assert again == {**text, "target": subject.target}
+    assert "TEXT = (" in served.client.get("/api/A/variants/1/script").text
+    said = served.client.post("/api/A/variants/1/minimise", json={})
+    assert said.status_code == 400
+    assert "a smaller kernel would need another text" in said.get_json()["error"]["what"]
+    opened = served.post("variants/1/open")
+    compared = served.client.get(f"/api/compare/A/{opened['run']}").get_json()
+    assert compared["runs"]["b"]["edited"] is True
+    served.variant(opts="")
+    said = served.client.get("/api/A/variants/2/text")
+    assert "variant 2 has no edited text" in said.get_json()["error"]["what"]
 
 
 def test_a_replay_takes_the_place_of_the_one_before(served: Served) -> None:
@@ -245,6 +273,9 @@ def test_changed_rules_are_read_again_only_where_a_file_has_changed(
         ({"target": "sm_1"}, "sm_1"),
         ({"seconds": "x"}, "seconds"),
         ({"seconds": 0}, "seconds"),
+        ({"text": "x"}, "no edited text"),
+        ({"text": {"kind": "sh", "text": "x", "device": "CPU"}}, "no device runs"),
+        ({"text": {"kind": "llvm", "text": "x", "device": "CPU"}, "opts": ""}, "run as it is"),
     ],
 )
 def test_requests_that_are_wrong(served: Served, body: dict[str, Any], what: str) -> None:
@@ -258,6 +289,7 @@ def test_what_is_not_there(served: Served) -> None:
     for path in ("variants/9/open", "variants/9/minimise"):
         assert client.post(f"/api/A/{path}", json={}).status_code == 404
     assert client.get("/api/A/variants/9/script").status_code == 404
+    assert client.get("/api/A/variants/9/text").status_code == 404
     assert client.delete("/api/A/variants/9").status_code == 404
     assert client.post("/api/A/kernels/99999/variants", json={}).status_code == 400
 
@@ -268,13 +300,16 @@ def test_what_lies_beside_a_trace_is_believed_nothing(served: Served) -> None:
         {"times": {"ratio": float("nan"), "low": 1, "high": 1, "old": 1, "new": True}},
         {"times": dict.fromkeys(("ratio", "low", "high", "old", "new"), 10**400)},
         {"code": {"registers": -1, "lines": "x"}, "outcome": {"equal": 1}, "notes": [{}]},
+        {"variant": {"text": {"kind": ["x"], "text": 3}, "said": {}}},
+        {"variant": {"text": {"kind": "x" * 9999, "text": "x", "device": "CPU"}}},
     ):
         keep(served.path, served.kernel, "k", found, b"no trace")
     rows = served.get("variants")
     assert [p for row in rows for p in SHAPES.problems(row, "VariantRow")] == []
-    assert [row["times"] for row in rows] == [None] * 4
-    for path in ("variants/1/script", "variants/1/open"):
-        method = served.client.get if path.endswith("script") else served.client.post
+    assert [row["times"] for row in rows] == [None] * 6
+    for path in ("1/script", "1/open", "5/text", "5/script", "6/text", "6/script"):
+        path = f"variants/{path}"
+        method = served.client.post if path.endswith("open") else served.client.get
         said = method(f"/api/A/{path}", json={})
         assert said.status_code == 400
         assert said.get_json()["error"]["what"]

@@ -39,7 +39,8 @@ class Stand(ModuleType):
         if not self.answers:
             raise ConnectionError("nobody there")
 
-    def get_executor(self) -> Executor:
+    def get_executor(self, *, pure: bool = True) -> Executor:
+        assert not pure  # else the answer to an equal request is kept, whatever the code is by now
         return WithoutCancel(1)
 
     def close(self) -> None:
@@ -88,6 +89,15 @@ def test_with_it(address: str, name: str, asked: str, monkeypatch: pytest.Monkey
     monkeypatch.setitem(sys.modules, name, Stand(name, answers=False))
     with pytest.raises(ServerError, match=r"does not answer .*nobody there"):
         executor_at(address)
+
+
+def test_what_is_done_is_not_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page that is open for days hands over many tasks."""
+    monkeypatch.setitem(sys.modules, "distributed", Stand("distributed"))
+    with executor_at("dask://h:1") as executor:
+        for n in range(5):
+            assert executor.submit(abs, -n).result() == n
+        assert len(vars(executor)["_begun"]) == 1
 
 
 def test_what_says_that_a_worker_ended() -> None:

@@ -15,7 +15,7 @@ from viz.compare.matching.keys import NodeKeys
 from viz.compare.matching.steps import MatchTable
 from viz.format.cells import as_text
 from viz.format.rows import KERNELS
-from viz.format.schema import WHAT_IF
+from viz.format.schema import EDITED, WHAT_IF
 from viz.read.records import Context, Rewrite
 from viz.read.tracefile import TraceFile
 from viz.views.process import Process
@@ -89,6 +89,11 @@ class Scope:
         return (calls or "")[:_MAX_CALLS]
 
     @property
+    def is_edited(self) -> bool:
+        """Whether its text is one that a user has edited (viz/whatif): no pass made it."""
+        return bool(self.part.file.meta.get(EDITED))
+
+    @property
     def steps(self) -> int:
         """Matches of all its passes."""
         return sum(rewrite.matches for rewrite in self.passes)
@@ -117,6 +122,11 @@ class Side:
         if isinstance(names, list):
             self._only = frozenset(as_text(name, 300) for name in cast("list[object]", names))
             self._counted = ()
+
+    @property
+    def is_edited(self) -> bool:
+        """Whether it is the edited text of a kernel (viz/whatif), which no pass made."""
+        return bool(self.store.files[0].meta.get(EDITED))
 
     @property
     def is_part(self) -> bool:

@@ -21,6 +21,7 @@ from viz.server.connections.channel import MOST, Channel
 from viz.server.connections.dispatch import Dispatcher
 from viz.server.connections.listen import HOST, listen, new_token
 from viz.server.connections.log import quieten
+from viz.server.runs.cluster import Cluster
 from viz.server.security import Guard
 from viz.server.state import State
 from viz.views.run import Run
@@ -40,7 +41,7 @@ memory, but never a thread that others need."""
 
 class Server:
     """One server of a run and those `beside` it, on `sock`, or on any free port. `token`: as given,
-    or a new one."""
+    or a new one. `cluster` does jobs in place of this machine."""
 
     def __init__(
         self,
@@ -48,11 +49,12 @@ class Server:
         sock: socket.socket | None = None,
         token: str | None = None,
         beside: Sequence[Run] = (),
+        cluster: Cluster | None = None,
     ) -> None:
         sock = sock if sock is not None else listen(0)[0]
         self.port = int(sock.getsockname()[1])
         self.guard = Guard(token or new_token(), self.port)
-        app = create_app(store, self.guard, beside)
+        app = create_app(store, self.guard, beside, cluster)
         self.state = cast("State", app.extensions["uopviz"])
         quieten(logging.getLogger("waitress"))
         quieten(app.logger)

@@ -27,7 +27,8 @@ def try_variant(run: str, context: int) -> Response:
     """Begins to compile a kernel as a variant: {"job"}; its result is WhatIf, which is kept.
     {"skip"}: names of rules to leave out; {"stop_after"}: so many matches and no more; {"inside"}:
     the pass where these two hold, "" for all; {"opts"}: as text, null for the compiler's choice;
-    {"target"}: another one, or ""; {"seconds"}: the limit of time."""
+    {"target"}: another one, or ""; {"text"}: EditedText, which is run as it is, so without skip,
+    stop_after and opts; {"seconds"}: the limit of time."""
     asked = json_body()
     return answer(
         {"job": _whatif().begin(open_run(run), context, _variant(asked), **_limit(asked))}
@@ -68,6 +69,13 @@ def variant_script(run: str, number: int) -> Response:
         return unknown("variant", number)
     headers = {"Content-Disposition": f'attachment; filename="variant_{number}.py"'}
     return Response(made.text, content_type="text/plain; charset=utf-8", headers=headers)
+
+
+@whatif_routes.get("/<run:run>/variants/<int:number>/text")
+def variant_text(run: str, number: int) -> Response:
+    """The edited text of a variant, to edit it again: VariantText."""
+    made = _whatif().text(open_run(run), number)
+    return unknown("variant", number) if made is None else answer(made)
 
 
 @whatif_routes.post("/<run:run>/variants/<int:number>/minimise")

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from core.errors import ServerError, UopvizError
 from viz.server.answers import Encoded
+from viz.server.runs.cluster import Cluster
 from viz.server.runs.kept import Kept, Turns
 from viz.server.runs.weight import Weight
 from viz.work.compiling import Compiler
@@ -34,10 +35,11 @@ Key = tuple[tuple[int, ...], str]
 
 class Machine:
     """Shared by the runs of one server. `devices` answers at once with those that need no looking
-    for."""
+    for. `cluster`: what does jobs in its place; it is closed with the machine."""
 
-    def __init__(self) -> None:
-        self.jobs = Jobs()
+    def __init__(self, cluster: Cluster | None = None) -> None:
+        self._cluster = cluster
+        self.jobs = Jobs(cluster)
         self.compiler = Compiler(self.jobs)
         self.exports = Exports(self.jobs)
         self.weight = Weight()
@@ -62,6 +64,8 @@ class Machine:
             self._looking.cancel()
         self.jobs.close()
         self.exports.close()
+        if self._cluster is not None:
+            self._cluster.close()
 
     def new_serial(self) -> int:
         """The number of a trace that is opened: no two have the same."""

@@ -129,7 +129,20 @@ class WhatIf:
         one = self._one(store, number)
         if one is None:
             return None
-        return whole_script(self._subject(store, one.kernel), _variant_of(one))
+        return whole_script(self._subject(store, one.kernel), one.variant)
+
+    def text(self, run: OpenRun, number: int) -> Data | None:
+        """The edited text of a variant, to edit it again: `VariantText` of the page; None where
+        there is no such variant. Raises ServerError for a variant without one."""
+        store = run.trace
+        one = self._one(store, number)
+        if one is None:
+            return None
+        variant = one.variant
+        if variant.text is None:
+            raise ServerError(f"variant {number} has no edited text", hint="choose another one")
+        target = variant.target or self._subject(store, one.kernel).target
+        return {**vars(variant.text), "target": target}
 
     def minimise(self, run: OpenRun, number: int, seconds: float = LIMIT) -> int | None:
         """Begins to make the kernel of a variant smaller; the job, whose result is {"text", "said"}
@@ -143,7 +156,7 @@ class WhatIf:
         def finish(found: Data) -> Data:
             return vars(smaller_script(subject, found))
 
-        request = minimise_request(subject, _variant_of(one), seconds / 2)
+        request = minimise_request(subject, one.variant, seconds / 2)
         return self._machine.jobs.start(request, finish, limit=seconds)
 
     def replay(self, run: OpenRun, kernel: int | None, seconds: float | None = None) -> int:
@@ -262,18 +275,6 @@ class WhatIf:
 
 def _removed(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
-
-
-def _variant_of(one: Kept) -> Variant:
-    """What a variant that is kept changes. Raises ServerError where its file does not say."""
-    data = one.found.get("variant")
-    if not isinstance(data, dict):
-        raise ServerError(
-            f"variant {one.number} does not say what it changes",
-            where=str(one.path),
-            hint="delete it",
-        )
-    return Variant.from_data(data)
 
 
 def _rows(store: Store, subjects: list[Subject], found: Data, path: Path) -> list[Data]:

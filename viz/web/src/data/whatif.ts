@@ -1,10 +1,25 @@
 /** What a server does with kernels compiled otherwise. */
-import type { ChangedRules, OpenedVariant, VariantSpec, VariantRow } from "./messages/trials/whatif";
+import type {
+  ChangedRules,
+  EditedText,
+  OpenedVariant,
+  VariantRow,
+  VariantSpec,
+  VariantText,
+} from "./messages/trials/whatif";
 
 /** Each is about one run. All reject with a DataError. */
 export interface WhatIfActions {
-  /** Starts compiling a kernel as a variant, for at most so many seconds; answers with a job. */
-  tryVariant(context: number, asked: VariantSpec, seconds: number): Promise<number>;
+  /** Starts compiling a kernel as a variant, or running a text in its place, for at most so many
+   * seconds; answers with a job. */
+  tryVariant(
+    context: number,
+    asked: VariantSpec,
+    seconds: number,
+    text?: EditedText | null,
+  ): Promise<number>;
+  /** The edited text of a variant. */
+  text(number: number): Promise<VariantText>;
   /** The variants of a kernel, in the order in which they were tried. */
   variants(context: number, signal?: AbortSignal): Promise<VariantRow[]>;
   deleteVariant(number: number): Promise<void>;
@@ -32,8 +47,9 @@ export function whatIfActions(own: string, { get, post, send }: Sending): WhatIf
   const job = async (path: string, body: object): Promise<number> =>
     (await post<{ job: number }>(`${own}/${path}`, body)).job;
   return {
-    tryVariant: (context, asked, seconds) =>
-      job(`kernels/${context}/variants`, { ...asked, seconds }),
+    tryVariant: (context, asked, seconds, text = null) =>
+      job(`kernels/${context}/variants`, { ...asked, seconds, text }),
+    text: (number) => get<VariantText>(`${own}/variants/${number}/text`),
     variants: (context, signal) => get<VariantRow[]>(`${own}/kernels/${context}/variants`, signal),
     deleteVariant: async (number) =>
       void (await send(`${own}/variants/${number}`, { method: "DELETE" })),

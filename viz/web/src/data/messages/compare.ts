@@ -39,6 +39,8 @@ export interface ComparedRun {
   commit: string;
   started: string;
   live: boolean;
+  /** It is the text of a kernel that was edited: no pass made it, and it has no steps. */
+  edited: boolean;
 }
 
 /** `null`: that side does not say. */

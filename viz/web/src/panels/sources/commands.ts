@@ -1,6 +1,6 @@
 /** Commands of the sources: what is shown, edited and run. */
 import { kindOf, targetOf } from "../../parts/kernel/columns";
-import { toggleDrawer } from "../../state/drawer";
+import { openDrawer, toggleDrawer } from "../../state/drawer";
 import { showLines } from "../../parts/kernel/show";
 import {
   beginEdit,
@@ -10,6 +10,7 @@ import {
   revert,
   runEdited,
 } from "../../parts/source/edits";
+import { canKeepText, keepText } from "../../parts/whatif/texts";
 import { canRun, runKernel } from "../../parts/run/RunBox";
 import { shownSources } from "../../state/prefs";
 import { type Command } from "../../parts/command";
@@ -45,6 +46,17 @@ export const sourcesCommands: readonly Command[] = [
     keys: ["Ctrl Enter"],
     when: canRunEdited,
     run: () => runEdited(),
+  },
+  {
+    id: "keep-edited",
+    title: "Keep the edited source as a variant",
+    group: "Sources",
+    keys: ["Ctrl Shift Enter"],
+    when: () => canKeepText(editableColumn.value),
+    run() {
+      openDrawer("variants");
+      keepText(editableColumn.peek()!);
+    },
   },
   {
     id: "revert-source",

@@ -8,6 +8,7 @@ import { kindName, kindOf } from "../../parts/kernel/columns";
 import { kernel } from "../../parts/kernel/kernel";
 import { outcomeOf } from "../../parts/source/edits";
 import { NOTHING, wordsOf } from "../../parts/whatif/asked";
+import { canTry, isRunning, keepVariant } from "../../parts/whatif/store";
 import { data } from "../../state/actions";
 import { runKey } from "../../state/state";
 import { workbenchLink } from "./link";
@@ -54,6 +55,24 @@ export const isStale = computed(
   () => bench.value !== null && nameOf(bench.value.how) !== nameOf(how.value),
 );
 
+/** Whether what is changed now can be kept as a variant. */
+export const canKeep = (): boolean => {
+  const now = how.value;
+  if (!now || !canTry() || isRunning()) return false;
+  return now.source !== null || now.opts !== null || now.skip.length > 0;
+};
+
+/** The user's command to keep what is changed now as a variant. */
+export function keepChange(): void {
+  const [now, device, k] = [how.peek(), benchDevice.peek(), kernel.peek()];
+  if (!now || !device || !k || !canKeep()) return;
+  const { opts, skip, source } = now;
+  void keepVariant(
+    { ...NOTHING, opts, skip: [...skip], target: device.target === k.target ? "" : device.target },
+    source && { ...source, device: device.device },
+  );
+}
+
 export const canRunBoth = (): boolean => how.value !== null && state.value.kind !== "running";
 
 /** A result belongs to one kernel and goes with it. */
@@ -72,7 +91,9 @@ export function startBench(): void {
 function titleOf(of: BenchHow): string {
   if (of.source) return `edited ${kindName(of.source.kind)}`;
   const { opts, skip } = of;
-  return opts === null && !skip.length ? "original" : wordsOf({ ...NOTHING, opts, skip: [...skip] });
+  return opts === null && !skip.length
+    ? "original"
+    : wordsOf({ ...NOTHING, opts, skip: [...skip] });
 }
 
 /** The user's command to run both. */

@@ -4,7 +4,7 @@ import { canLaunch } from "../../parts/run/RunBox";
 import { deviceFor, editOf, revert } from "../../parts/source/edits";
 import { runOnDevices } from "./change/devices";
 import { addOpt, isReset, known, resetOpts } from "./change/opts";
-import { canRunBoth, cancelBench, runBoth, state } from "./bench";
+import { canKeep, canRunBoth, cancelBench, keepChange, runBoth, state } from "./bench";
 import { editText, showText } from "./text/texts";
 import { chooseDevice, column, devices } from "./where";
 
@@ -27,6 +27,13 @@ export const workbenchCommands: readonly Command[] = [
     ["Ctrl Enter", "R"],
     () => void runBoth(),
     canRunBoth,
+  ),
+  command(
+    "keep",
+    "Keep what is changed as a variant",
+    ["Ctrl Shift Enter", "K"],
+    keepChange,
+    canKeep,
   ),
   command(
     "cancel",

@@ -19,7 +19,10 @@ import {
 import { canEmulateColumn, emulateColumn } from "../emulation/store";
 import { canLaunch, Failed } from "../run/RunBox";
 import { MenuItem, Menu } from "../../ui/over/Menu";
-import { wideColumn } from "../../state/drawer";
+import { openDrawer, wideColumn } from "../../state/drawer";
+import { canKeepText, keepText } from "../whatif/texts";
+
+const KEEP_KEY = "Ctrl Shift Enter";
 
 export function EditButtons({ column }: { column: string }) {
   const device = deviceFor(column);
@@ -102,6 +105,21 @@ export function EditState({ column, edit, brief }: EditStateProps) {
         </span>
       )}
       <Versions column={column} edit={edit} />
+      {!brief && (
+        <button
+          type="button"
+          class="btn sm quiet"
+          disabled={!canKeepText(column)}
+          title={`Run this text in turn with the compiler's, and keep it in the table of variants (${KEEP_KEY})`}
+          aria-label="Keep as variant"
+          onClick={() => {
+            openDrawer("variants");
+            keepText(column);
+          }}
+        >
+          Keep
+        </button>
+      )}
       {!brief && (
         <button
           type="button"

@@ -80,8 +80,16 @@ function setOpening(name: string, is: boolean): void {
   opening.value = next;
 }
 
-/** Makes the column's text editable. */
-export function beginEdit(column: string): void {
+/** Puts a text into the editor of a column. */
+export function editAgain(column: string, text: string): void {
+  if (edits.peek().has(nameOf(column))) {
+    useText(column, text);
+    showEdit(column);
+  } else beginEdit(column, text);
+}
+
+/** Makes the column's text editable; `text`: in place of the compiler's, which it is compared with. */
+export function beginEdit(column: string, text: string | null = null): void {
   const { server } = data();
   const k = kernel.peek();
   const name = nameOf(column);
@@ -96,7 +104,7 @@ export function beginEdit(column: string): void {
     .then((made) => {
       const own = made.find((a) => columnKey(a) === column && !a.error);
       if (!own) throw new Error(`The compiler produces no ${kindName(kindOf(column))} here`);
-      put(name, { base: own.text, text: own.text, problem: null, revision: 0 });
+      put(name, { base: own.text, text: text ?? own.text, problem: null, revision: 0 });
       showEdit(column);
       announce(`${kindName(kindOf(column))} can be edited. Press Ctrl Enter to run it`);
     })

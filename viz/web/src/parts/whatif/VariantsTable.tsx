@@ -23,6 +23,7 @@ import {
   variantsError,
   whatIsNeeded,
 } from "./store";
+import { editVariant } from "./texts";
 
 /** Rows that are shown at first, the newest. */
 const MOST = 100;
@@ -45,7 +46,7 @@ export function VariantsTable({ compact = false }: { compact?: boolean }) {
     return (
       <div class="state">
         No variant of this kernel yet. Leave a rule out, stop after a step, or choose other
-        optimizations, then compile and run.
+        optimizations, then compile and run. Or edit its text, and keep that.
       </div>
     );
   const newest = found.toReversed();
@@ -140,7 +141,7 @@ function Line({ row, compact }: { row: VariantRow; compact: boolean }) {
         >
           Compare
         </button>
-        <More row={row} />
+        <RowMenu row={row} />
       </td>
     </tr>
   );
@@ -177,8 +178,16 @@ function Result({ row: { error, outcome, device, notes } }: { row: VariantRow })
   );
 }
 
-function More({ row }: { row: VariantRow }) {
+interface RowMenuProps {
+  row: VariantRow;
+  /** Told the column of a text once it is in the editor. */
+  edited?: (column: string) => void;
+}
+
+/** What can be done with a variant, and what is known of it. */
+export function RowMenu({ row, edited }: RowMenuProps) {
   const { skip, stop_after, inside, opts, target } = row.variant;
+  const isText = row.variant.edited !== "";
   return (
     <Menu
       label={`More about variant ${row.number}`}
@@ -187,14 +196,25 @@ function More({ row }: { row: VariantRow }) {
     >
       {(close) => (
         <>
-          <MenuItem
-            onClick={() => {
-              asked.value = { skip, stop_after, inside, opts, target };
-              close();
-            }}
-          >
-            Change it, and try again
-          </MenuItem>
+          {isText ? (
+            <MenuItem
+              onClick={() => {
+                close();
+                void editVariant(row.number).then((column) => column && edited?.(column));
+              }}
+            >
+              Edit this text again
+            </MenuItem>
+          ) : (
+            <MenuItem
+              onClick={() => {
+                asked.value = { skip, stop_after, inside, opts, target };
+                close();
+              }}
+            >
+              Change it, and try again
+            </MenuItem>
+          )}
           <MenuItem
             onClick={() => {
               void saveScript(row.number);
@@ -204,7 +224,7 @@ function More({ row }: { row: VariantRow }) {
             Save a reproduction script
           </MenuItem>
           <MenuItem
-            disabled={isRunning()}
+            disabled={isRunning() || isText}
             onClick={() => {
               void minimise(row.number);
               close();
@@ -212,6 +232,14 @@ function More({ row }: { row: VariantRow }) {
           >
             Minimize and save the script
           </MenuItem>
+          {isText && (
+            <>
+              <div class="note">Not minimized: a smaller kernel would need another text.</div>
+              <div class="note">
+                This text lies beside the trace. Run it only if you trust who wrote it.
+              </div>
+            </>
+          )}
           <MenuItem
             onClick={() => {
               void deleteVariant(row.number);

@@ -7,7 +7,7 @@ import { asProblem, isAbort } from "../../data/backend";
 import { follow } from "../../data/jobs";
 import type { ApiProblem } from "../../data/messages/job";
 import type { Row } from "../../data/messages/run";
-import type { Replayed, SmallerScript, VariantRow, VariantSpec } from "../../data/messages/trials/whatif";
+import type { EditedText, Replayed, SmallerScript, VariantRow, VariantSpec } from "../../data/messages/trials/whatif";
 import { allData, announce, data, followLink, reportProblem } from "../../state/actions";
 import { openDrawer } from "../../state/drawer";
 import { plural } from "../../state/format";
@@ -16,6 +16,7 @@ import { compareAt, kernelsCompared } from "../../state/link/links";
 import { saveFile } from "../../state/save";
 import { isOfPair } from "../../state/link/view";
 import { currentKernel, run, runKey, runName, view } from "../../state/state";
+import { kernel as kernelShown, kernelArtifacts } from "../kernel/kernel";
 import { asked, clear, limit, NOTHING, wordsOf } from "./asked";
 import { changedRules, replayedState } from "./changed";
 
@@ -164,16 +165,20 @@ export function cancelJob(): boolean {
 }
 
 /** Compiles the kernel as it was asked for, runs it and keeps it. */
-export async function tryVariant(): Promise<void> {
+export const tryVariant = (): Promise<void> => keepVariant(asked.peek());
+
+/** Compiles the kernel as a variant, or takes a text in its place, runs it and keeps it. */
+export async function keepVariant(spec: VariantSpec, text: EditedText | null = null): Promise<void> {
   const kernel = subject.peek();
   if (!kernel || !canTry()) return;
-  const spec = asked.peek();
-  const made = await work<unknown>(`Compiling ${wordsOf(spec)}`, kernel.name, () =>
-    data().server!.whatIf.tryVariant(kernel.id, spec, limit.peek()),
+  const made = await work<{ kept: { number: number } | null }>(
+    `${text ? "Running" : "Compiling"} ${wordsOf(spec, text)}`,
+    kernel.name,
+    () => data().server!.whatIf.tryVariant(kernel.id, spec, limit.peek(), text),
   );
   if (made === null) return;
   retryVariants();
-  announce("The variant is in the table");
+  announce(`Variant ${made.kept?.number ?? ""} is in the table`);
 }
 
 /** Compiles the kernel with what `change` says, keeps it, and shows both kernels side by side. */
@@ -239,6 +244,7 @@ async function compareOf(kernel: Row, numbers: readonly number[]): Promise<void>
   const [of, name] = [runKey.peek(), runName.peek()];
   try {
     const opened = [];
+    if (numbers.length === 1) await compileFor(kernel, numbers[0]!);
     for (const number of numbers.slice(0, 2)) opened.push(await server.whatIf.openVariant(number));
     const [a, b] =
       opened.length > 1
@@ -254,6 +260,21 @@ async function compareOf(kernel: Row, numbers: readonly number[]): Promise<void>
   } catch (thrown) {
     failed(thrown, "Not compared");
   }
+}
+
+/** The recorded kernel gets the text that an edited one is compared with, where the run has none of
+ * that kind: the compiler's own, made here. */
+async function compileFor(kernel: Row, number: number): Promise<void> {
+  const row = variants.peek()?.find((one) => one.number === number);
+  const { server } = data();
+  if (!server || !row?.variant.edited) return;
+  const target = row.variant.target || kernelShown.peek()?.target;
+  const has = kernelArtifacts
+    .peek()
+    .some((a) => a.kind === row.variant.edited && a.target === target);
+  if (has || target === undefined) return;
+  const start = (): Promise<number> => server.compile(kernel.id, target);
+  await follow(server, start, () => undefined, new AbortController().signal, POLL_MS);
 }
 
 /** Chooses a variant, or leaves it; of three the oldest choice goes. */

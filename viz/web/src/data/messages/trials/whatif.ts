@@ -16,9 +16,31 @@ export interface VariantSpec {
   target: string;
 }
 
+/** A source text that is run in place of the compiler's, as it is. */
+export interface EditedText {
+  kind: string;
+  text: string;
+  /** What runs it. */
+  device: string;
+}
+
 export interface VariantSaid extends VariantSpec {
+  /** null: the compiler's own text. */
+  text: EditedText | null;
   /** The same in words. */
   said: string;
+}
+
+/** The same without the text itself. */
+export interface VariantShown extends VariantSpec {
+  /** Kind of the text that was edited; "" where none was. */
+  edited: string;
+  said: string;
+}
+
+/** An edited text of a variant, to edit it again. */
+export interface VariantText extends EditedText {
+  target: string;
 }
 
 /** A variant that was tried and is kept, as a row of the table. */
@@ -26,7 +48,7 @@ export interface VariantRow {
   number: number;
   kernel: number;
   name: string;
-  variant: VariantSaid;
+  variant: VariantShown;
   /** null: it compiles. */
   error: ApiProblem | null;
   /** What ran it; null: it was not run. */

@@ -2,7 +2,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import { Failed } from "../../../parts/Failed";
 import { count, short } from "../../../state/format";
-import { firstDifference, nameOfRule, ruleOf, scope } from "../data/store";
+import { comparison, firstDifference, nameOfRule, ruleOf, scope } from "../data/store";
 import { equationOf } from "../data/rules";
 import { counted, firstDifferingRow, passes, walkThrough, watchedPasses } from "../data/walk";
 import { mountPair } from "../walk/mount";
@@ -49,6 +49,12 @@ function whyNone(): string {
   const state = scope.value?.state;
   if (state === "added") return "Only B has this kernel.";
   if (state === "removed") return "Only A has this kernel.";
+  const { a, b } = comparison.value!.runs;
+  if (a?.edited || b?.edited) {
+    const one = a?.edited ? "A" : "B";
+    const which = a?.edited && b?.edited ? "Both texts were" : `The text of ${one} was`;
+    return `${which} edited and made by no pass: there are no steps. Compare the source.`;
+  }
   if (state === "equal") return "Every step of this kernel is the same in A and B.";
   return "Its passes are the same in A and B; what differs is outside of them.";
 }

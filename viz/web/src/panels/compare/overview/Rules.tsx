@@ -26,6 +26,11 @@ const most = computed(() =>
 
 const byHowMuch = (r: RulePair): number => (r.matches.b ?? 0) - (r.matches.a ?? 0);
 
+function whyNone(): string {
+  const { a, b } = comparison.value!.runs;
+  return a?.edited || b?.edited ? "An edited text has no steps." : "No rule fired in either run.";
+}
+
 /** The list beside the kernels. */
 export function FewRules() {
   const some = differing.value;
@@ -49,7 +54,7 @@ export function FewRules() {
           )}
           <span class="t3 num">
             {same ? `${plural(same, "rule")} ${same === 1 ? "fires" : "fire"} equally often` : ""}
-            {!some.length && !same && "No rule fired in either run."}
+            {!some.length && !same && whyNone()}
           </span>
         </div>
       </div>

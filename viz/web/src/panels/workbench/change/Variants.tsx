@@ -1,10 +1,11 @@
-/** What was run of this kernel here, against the original. */
+/** What was run of this kernel here, against the original, and what is kept of it. */
 import { isNoise, timesWord, TINTS } from "../../../parts/ratio";
 import { ago } from "../../../parts/traces/ago";
-import { canTry, compareWith, isRunning } from "../../../parts/whatif/store";
+import { cancelJob, canTry, compareWith, isRunning, job } from "../../../parts/whatif/store";
 import { short } from "../../../state/format";
-import { bench, benches, type Bench } from "../bench";
+import { bench, benches, canKeep, keepChange, type Bench } from "../bench";
 import { ratioOf } from "../result/words";
+import { Kept } from "./Kept";
 
 export function Variants() {
   const list = benches.value;
@@ -34,10 +35,43 @@ export function Variants() {
           ))}
         </ul>
       ) : (
-        <p class="wb-note">Change something and run both: the results are kept here.</p>
+        <p class="wb-note">Change something and run both: results are listed here.</p>
       )}
-      <Passes />
+      <div class="wb-foot wb-keep">
+        <Keep />
+        <Passes />
+      </div>
+      <Kept />
     </section>
+  );
+}
+
+/** Keeps what is changed now beside the trace; below, how far that is, or why it failed. */
+function Keep() {
+  const j = job.value;
+  return (
+    <>
+      {isRunning() ? (
+        <button type="button" class="btn sm" onClick={cancelJob}>
+          Cancel
+        </button>
+      ) : (
+        <button
+          type="button"
+          class="btn sm"
+          disabled={!canKeep()}
+          title="Run it in turn with the recorded kernel, and keep it beside the trace (Ctrl Shift Enter, K)"
+          onClick={keepChange}
+        >
+          Keep as variant
+        </button>
+      )}
+      {j.kind !== "idle" && (
+        <span class={j.kind === "error" ? "el small cdel" : "el small t2"} role="status">
+          {j.kind === "error" ? short(j.error.what, 200) : short(j.progress || j.what, 120)}
+        </span>
+      )}
+    </>
   );
 }
 
@@ -47,17 +81,15 @@ function Passes() {
   if (!how || how.source !== null || !bench.value!.result.changed || !canTry()) return null;
   const { opts, skip } = how;
   return (
-    <div class="wb-foot wb-passes">
-      <button
-        type="button"
-        class="btn sm"
-        title="Compile it again, recorded, and show both kernels pass by pass"
-        disabled={isRunning()}
-        onClick={() => void compareWith({ opts, skip: [...skip] })}
-      >
-        Compare the passes
-      </button>
-    </div>
+    <button
+      type="button"
+      class="btn sm"
+      title="Compile it again, recorded, and show both kernels pass by pass"
+      disabled={isRunning()}
+      onClick={() => void compareWith({ opts, skip: [...skip] })}
+    >
+      Compare the passes
+    </button>
   );
 }
 
