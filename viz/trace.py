@@ -215,7 +215,8 @@ class Recorder:
 
     def visited(self, name: str, visits: Visits) -> None:
         """See Observer."""
-        self._here.part.add(Visited(name, visits))
+        part = self._here.part
+        part.add(Visited(name, visits, not part.begun))
 
     def rewrite_end(
         self,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
+from time import perf_counter_ns
 from typing import Any, Final, cast
 
 from core.dtype import DType, PtrDType
@@ -119,8 +120,9 @@ class _Walk:
         if self.observer is not None:
             shown = matcher if before is None or bottom_up else _sum(before, matcher)
             self.observer.rewrite_begin(self.name, sink, shown, bottom_up, caller_place(2))
-            self.top_visits = None if self.top is None else Visits(self.top)
-            self.bottom_visits = None if self.bottom is None else Visits(self.bottom)
+            decline = self.observer.decline
+            self.top_visits = None if self.top is None else Visits(self.top, decline)
+            self.bottom_visits = None if self.bottom is None else Visits(self.bottom, decline)
 
     def run(
         self, outcome: Outcome, whole_graph: bool, first: Mapping[UOp, UOp] | None = None
@@ -301,16 +303,23 @@ class _Walk:
         self, visits: Visits, tried: tuple[Variant, ...], node: UOp
     ) -> tuple[UOp, Rule] | None:
         creating.origin = node.origin
-        observer = cast(Observer, self.observer)
-        declined = observer.decline
+        observer, declined = cast(Observer, self.observer), visits.declined
+        last, begun = None, perf_counter_ns()
         for variant in tried:
             rule = variant.rule
+            spent = visits.spent[rule]
             try:
                 found = variant.observed(node, self.ctx, declined)
             except Exception as error:
                 visits.ended[rule, node.op] += 1
                 raise self._at(rule, node, raised(rule, node, error)) from error
+            finally:
+                now = perf_counter_ns()
+                spent.ns += now - begun
+                spent.tries += rule is not last
+                begun, last = now, rule
             if found is not None:
+                spent.function_ns += found[2]
                 visits.ended[rule, node.op] += 1
                 if self._exceeds():
                     return None

@@ -140,11 +140,12 @@ class Memory:
 
 @dataclass(slots=True, eq=False)
 class Visited:
-    """A pass offered nodes to rules."""
+    """A pass offered nodes to rules; `begun`: it was reported to begin."""
 
     root: ClassVar[None] = None
     name: str
     visits: Visits
+    begun: bool
 
 
 Report = (

@@ -30,6 +30,7 @@ from viz.write.database import Batch, TraceDatabase
 from viz.write.entries import Entries
 from viz.write.eventlog import EventLog
 from viz.write.numbering import Block, Numbering
+from viz.write.trytimes import TryTimes
 from viz.write.visits import VisitCounts
 
 
@@ -78,6 +79,7 @@ class Output:
         self.entries = Entries()
         self.events = EventLog(self.entries, counting)
         self.visits = VisitCounts()
+        self.tries = TryTimes()
         self.launches = Samples(LAUNCHES)
         self.memory = Samples(MEMORY)
         self.artifacts = Artifacts()
@@ -117,8 +119,8 @@ class Output:
 
     def _take(self) -> list[Batch]:
         blocks: list[BlockRow] = []
-        parts = (self.numbers, self.visits, self.launches, self.memory, self.user_lines)
-        for block in (block for part in parts for block in part.take()):
+        parts = (self.numbers, self.visits, self.tries, self.launches, self.memory)
+        for block in (block for part in (*parts, self.user_lines) for block in part.take()):
             blocks.append(self._numbered(block))
         for block in self.events.take(self._last_block + 1):
             blocks.append(self._numbered(block))

@@ -249,6 +249,15 @@ class TraceWriter:
         """The same, with the numbers of the names of ops."""
         self._output.visits.add(self.string(name), rule_set, nodes, ended)
 
+    def tried(
+        self, rewrite: int, rule: int, tries: int, ns: int, function_ns: int = 0, name: str = ""
+    ) -> None:
+        """The pattern of `rule` was run on `tries` nodes of a pass, which took `ns` in all, and
+        `function_ns` of these in the function of the rule. Told several times, it adds up; without
+        it, how long tries took is not known. `rewrite` 0: of passes called `name`, whichever."""
+        named = 0 if rewrite else self.string(name)
+        self._output.tries.add(rewrite, named, rule, tries, ns, function_ns)
+
     def rewrite_end(
         self,
         rewrite: int,
