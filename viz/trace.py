@@ -18,11 +18,12 @@ import time
 import traceback
 import weakref
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from multiprocessing.util import Finalize, register_after_fork
 from pathlib import Path
 from typing import Final
 
-from core.errors import TraceError
+from core.errors import MalformedNodeError, TraceError
 from core.uop.matcher import PatternMatcher
 from core.uop.observe import attach, detach
 from core.uop.rewrite_errors import loop_of
@@ -359,6 +360,9 @@ class Recorder:
         self._closed, self.stopped = True, error
         if self._writer is not None:
             self.lost = self._writer.lost
+            if isinstance(error, MalformedNodeError):  # what came before it is of interest
+                with suppress(TraceError):
+                    self._writer.flush()
             self._writer.stopped(error.what)
             self._writer = self._to = None
         for _, part in self._threads.values():
@@ -450,4 +454,5 @@ def _claimed(path: Path, run: str | None, main: bool) -> tuple[Claim, str]:
 
 
 def _warn(error: TraceError) -> None:
-    say(f"recording stopped. {error.what} ({error.where})")
+    hint = f"; {error.hint}" if error.hint else ""
+    say(f"recording stopped. {error.what} ({error.where}){hint}")

@@ -363,4 +363,5 @@ def test_answers_are_named_as_the_page_will_ask_for_them() -> None:
         "/rules-at/1?node=2",
         "/near-misses/1?rule=2",
         "/rule-page?rule=1",
+        "/pass-rules/1",
     }
