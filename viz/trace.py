@@ -41,6 +41,7 @@ from viz.recording.reports import (
     ContextBegin,
     ContextEnd,
     ContextRename,
+    Gated,
     Kernel,
     Launch,
     Memory,
@@ -218,6 +219,12 @@ class Recorder:
         """See Observer."""
         part = self._here.part
         part.add(Visited(name, visits, not part.begun))
+
+    def gated(self, nodes: Sequence[UOp]) -> None:
+        """See Observer."""
+        part = self._here.part
+        if not part.begun:  # it changed something, or is outside of any other
+            part.add(Gated(nodes))
 
     def rewrite_end(
         self,

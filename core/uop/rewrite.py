@@ -21,9 +21,9 @@ from core.uop.observe import Observer, attached
 from core.uop.policy import Applied, in_force
 from core.uop.rewrite_errors import Waiting, endless, loop_of, no_node, other_type, raised
 from core.uop.rule import Rule, Variant, caller_place
-from core.uop.substitute import substitute_told
+from core.uop.substitute import substituted
 from core.uop.uop import UOp, creating
-from core.uop.visits import Visits
+from core.uop.visits import Visits, noting
 
 Gate = Callable[[UOp], bool]
 Attempt = Callable[[tuple[Variant, ...], UOp], "tuple[UOp, Rule] | None"]
@@ -115,11 +115,14 @@ class _Walk:
         self.observer = attached()
         self.rule: Rule | None = None
         self.node: UOp | None = None
+        self.kept: list[UOp] = []
+        """Nodes where the gate was false, while observed."""
         self.top_visits: Visits | None = None
         self.bottom_visits: Visits | None = None
         if self.observer is not None:
             shown = matcher if before is None or bottom_up else _sum(before, matcher)
             self.observer.rewrite_begin(self.name, sink, shown, bottom_up, caller_place(2))
+            self.gate = None if gate is None else noting(gate, self.kept)
             decline = self.observer.decline
             self.top_visits = None if self.top is None else Visits(self.top, decline)
             self.bottom_visits = None if self.bottom is None else Visits(self.bottom, decline)
@@ -132,7 +135,7 @@ class _Walk:
         observer, origin = self.observer, creating.origin
         try:
             if first:
-                self.sink = _substituted(observer, self.sink, first)
+                self.sink = substituted(observer, self.sink, first)
             self._fixed_point(self.sink, outcome)
             if whole_graph:
                 for u in self.sink.toposort():
@@ -152,6 +155,8 @@ class _Walk:
         return result
 
     def _tell_visits(self, observer: Observer) -> None:
+        if self.gate is not None:
+            observer.gated(self.kept)
         for visits in (self.top_visits, self.bottom_visits):
             if visits is not None:
                 observer.visited(self.name, visits)
@@ -382,12 +387,6 @@ class _Walk:
         if loop := loop_of(error):
             self.rule, self.node, _ = loop[-1]
         return error
-
-
-def _substituted(observer: Observer | None, sink: UOp, first: Mapping[UOp, UOp]) -> UOp:
-    if observer is None:
-        return sink.substitute(first)
-    return substitute_told(observer, sink, first)
 
 
 @functools.lru_cache(maxsize=64)

@@ -39,6 +39,18 @@ def _unheard(_rule: Rule, _node: UOp) -> None:
     """Nobody is told of a decline."""
 
 
+def noting(gate: Callable[[UOp], bool], kept: list[UOp]) -> Callable[[UOp], bool]:
+    """`gate`, which notes the nodes where it is false."""
+
+    def noted(node: UOp) -> bool:
+        if gate(node):
+            return True
+        kept.append(node)
+        return False
+
+    return noted
+
+
 class Visits:
     """The visits of one walk to one matcher.
 

@@ -107,6 +107,7 @@ TRIES: Final = Columns(
     schema.TRIES,
     *(*differences("rewrite"), *strings("pass"), *numbers("rule", "tries", "us", "function_us")),
 )
+GATED: Final = Columns("gated", schema.GATED, *differences("rewrite", "node"))
 TEXT_LINES: Final = Columns(
     "text_lines", schema.TEXT_LINES, *numbers("lines", "length"), *differences("nodes")
 )
@@ -126,6 +127,6 @@ REWRITES: Final = Columns(
 
 PACKED: Final = (
     *(PLAIN_NODES, HEADS, NODES, EVENTS, LAUNCHES, MEMORY, RULE_SETS, VISITS, TRIES),
-    *(TEXT_LINES, REWRITES),
+    *(GATED, TEXT_LINES, REWRITES),
 )
 """All kinds of blocks that are columns."""

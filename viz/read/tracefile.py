@@ -87,6 +87,8 @@ class TraceFile:
         """By (pass, rule): matches, declines, ns."""
         self.visits = Visits()
         self.try_times = TryTimes()
+        self.gated: dict[int, set[int]] = {}
+        """By rewrite that had a gate, the nodes that it kept; of older files, none."""
         self._countable = True
         self._packed: list[RewriteRow] = []
         """Rewrites that were packed and are not yet among the others."""
@@ -103,6 +105,7 @@ class TraceFile:
             schema.USER_LINES: self._add_user_lines,
             schema.VISITS: lambda _first, _count, data: self.visits.add(data),
             schema.TRIES: lambda _first, _count, data: self.try_times.add(data),
+            schema.GATED: self._add_gated,
             schema.REWRITES: self._add_rewrites,
         }
         """By kind of block, what reads one: its first number, count and data."""
@@ -232,6 +235,10 @@ class TraceFile:
         each = _ROW // len(blocks.REWRITES.names)
         for cells in blocks.REWRITES.rows(data, each):
             self._packed.append(REWRITES.read((*cells, None)))
+
+    def _add_gated(self, _first: int, _count: int, data: bytes) -> None:
+        for rewrite, node in blocks.GATED.rows(data, _TUPLE):
+            self.gated.setdefault(rewrite, set()).update([node] if node > 0 else [])
 
     def _add_launches(self, _first: int, _count: int, data: bytes) -> None:
         for name, device, start, ns, size in blocks.LAUNCHES.rows(data, _TUPLE):

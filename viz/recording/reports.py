@@ -148,6 +148,14 @@ class Visited:
     begun: bool
 
 
+@dataclass(slots=True, eq=False)
+class Gated:
+    """The gate of a pass kept these nodes."""
+
+    root: ClassVar[None] = None
+    nodes: Sequence[UOp]
+
+
 Report = (
     ContextBegin
     | ContextRename
@@ -160,5 +168,6 @@ Report = (
     | Launch
     | Memory
     | Visited
+    | Gated
 )
 """Any event but matches, rebuilds and declines. `root`: the graph that comes in with it, if any."""

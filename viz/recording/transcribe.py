@@ -28,6 +28,7 @@ from viz.recording.reports import (
     ContextBegin,
     ContextEnd,
     ContextRename,
+    Gated,
     Kernel,
     Launch,
     Memory,
@@ -135,6 +136,10 @@ class Transcriber:
                     self.writer.rewrite_empty(current[-1])
             elif isinstance(report, Visited):
                 self._visited(stack, report)
+            elif isinstance(report, Gated):
+                if current[-1]:
+                    nodes = self._number.all(report.nodes, report.nodes)
+                    self.writer.gated(current[-1], nodes.tolist())
             elif isinstance(report, RewriteBegin):
                 self._begin_rewrite(stack, current[-1], report)
             elif isinstance(report, RewriteEnd):

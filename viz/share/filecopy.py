@@ -138,8 +138,13 @@ class FileCopy:
                 copied.add(*where, nodes, ended)
 
     def _copy_tries(self) -> None:
-        """All times, as all counts: of what is left out by the names of the passes."""
+        """What gates kept; and all times, as all counts: of what is left out, by the names of the
+        passes."""
         kept = {entry.id for entry in self._kept}
+        for rewrite, nodes in self._file.gated.items():
+            for node in sorted(nodes) or [0]:
+                if rewrite in kept:
+                    self._output.gated.add(rewrite, node)
         for rewrite, name, rule, (tries, us, function_us) in self._file.try_times:
             told, named = rewrite if rewrite in kept else 0, 0
             if (left_out := self._file.rewrites.get(rewrite)) is not None:

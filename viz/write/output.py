@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from core.errors import TraceError
 from viz.format import schema
-from viz.format.blocks import LAUNCHES, MEMORY, Columns
+from viz.format.blocks import GATED, LAUNCHES, MEMORY, Columns
 from viz.format.rows import (
     ARTIFACTS,
     BLOCKS,
@@ -82,6 +82,7 @@ class Output:
         self.tries = TryTimes()
         self.launches = Samples(LAUNCHES)
         self.memory = Samples(MEMORY)
+        self.gated = Samples(GATED)
         self.artifacts = Artifacts()
         self.user_lines = Lines()
         self._kernels: list[KernelRow] = []
@@ -119,8 +120,11 @@ class Output:
 
     def _take(self) -> list[Batch]:
         blocks: list[BlockRow] = []
-        parts = (self.numbers, self.visits, self.tries, self.launches, self.memory)
-        for block in (block for part in (*parts, self.user_lines) for block in part.take()):
+        parts = (
+            *(self.numbers, self.visits, self.tries, self.gated),
+            *(self.launches, self.memory, self.user_lines),
+        )
+        for block in (block for part in parts for block in part.take()):
             blocks.append(self._numbered(block))
         for block in self.events.take(self._last_block + 1):
             blocks.append(self._numbered(block))

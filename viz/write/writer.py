@@ -258,6 +258,12 @@ class TraceWriter:
         named = 0 if rewrite else self.string(name)
         self._output.tries.add(rewrite, named, rule, tries, ns, function_ns)
 
+    def gated(self, rewrite: int, nodes: Sequence[int]) -> None:
+        """The nodes that the gate of a pass kept as they were, with all below them: its rules were
+        not tried there. To be told of each pass that has a gate, with no nodes, too."""
+        for node in nodes or (0,):
+            self._output.gated.add(rewrite, node)
+
     def rewrite_end(
         self,
         rewrite: int,
