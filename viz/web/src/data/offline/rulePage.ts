@@ -24,8 +24,7 @@ export function rulePageOf(
     passes.push({ pass: silent.pass, tries: silent.tries[at]!, matches: 0, declines: 0, ...times });
   }
   passes.sort(
-    (a, z) =>
-      z.matches - a.matches || z.declines - a.declines || (z.tries ?? 0) - (a.tries ?? 0),
+    (a, z) => z.matches - a.matches || z.declines - a.declines || (z.tries ?? 0) - (a.tries ?? 0),
   );
   const where = matches.rule.flatMap((one, at) => (one === id ? [at] : []));
   return {

@@ -1,11 +1,21 @@
 /** Commands of the rules view. */
-import { chosen, chosenCost, columns, costs, ruleTotals, showSteps, triesKnown } from "./store";
+import {
+  chosen,
+  chosenCost,
+  columns,
+  costs,
+  lastPass,
+  ruleTotals,
+  showSteps,
+  triesKnown,
+} from "./store";
 import { nextOrder } from "../../ui/SortHead";
 import type { Command } from "../../parts/command";
-import { openRule, rulesLink, list } from "./link";
-import { openNext, pageOf, passes } from "./page/store";
+import { openPassRules, openRule, rulesLink, list } from "./link";
+import { openNext, pageOf, passes, rulePage } from "./page/store";
+import { passOf } from "./pass/store";
 
-const isPage = (): boolean => pageOf.value !== null;
+const isPage = (): boolean => pageOf.value !== null || passOf.value !== null;
 const here = (): boolean => !isPage() && costs.value.length > 0;
 const command = (
   id: string,
@@ -50,22 +60,40 @@ export const rulesCommands: readonly Command[] = [
     "close",
     "Close the rule",
     ["X"],
-    () => (isPage() ? openRule(null) : (chosen.value = null)),
+    () => {
+      if (pageOf.peek() !== null) openRule(null);
+      else if (passOf.peek() !== null) openPassRules(null);
+      else chosen.value = null;
+    },
     () => isPage() || chosen.value !== null,
+  ),
+  command(
+    "pass",
+    "List the rules of the pass that was looked at last, by the time of their tries",
+    ["T"],
+    () => openPassRules(lastPass.peek()!.id),
+    () => !isPage() && lastPass.value !== null,
+  ),
+  command(
+    "time",
+    "List the passes of the rule by the time of its tries, or those in which it matched",
+    ["T"],
+    () => list({ byTime: !rulesLink.peek().byTime }),
+    () => pageOf.value !== null && rulePage.value !== null,
   ),
   command(
     "next",
     "Open the next pass in which the rule matched",
     ["]"],
     () => openNext(1),
-    () => isPage() && passes.value.length > 0,
+    () => pageOf.value !== null && passes.value.length > 0,
   ),
   command(
     "previous",
     "Open the previous pass in which the rule matched",
     ["["],
     () => openNext(-1),
-    () => isPage() && passes.value.length > 0,
+    () => pageOf.value !== null && passes.value.length > 0,
   ),
 ];
 
