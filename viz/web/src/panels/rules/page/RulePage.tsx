@@ -233,7 +233,7 @@ function Passes({ page }: { page: Page }) {
       </div>
       <div class="heads">
         <span>Pass</span>
-        <span>Kernel</span>
+        <span>Within</span>
         <span class="r">Matches</span>
         <span class="r" title={TRY_TITLE}>
           In tries
