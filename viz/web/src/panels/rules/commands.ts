@@ -68,18 +68,14 @@ export const rulesCommands: readonly Command[] = [
     () => isPage() || chosen.value !== null,
   ),
   command(
-    "pass",
-    "List the rules of the pass that was looked at last, by the time of their tries",
-    ["T"],
-    () => openPassRules(lastPass.peek()!.id),
-    () => !isPage() && lastPass.value !== null,
-  ),
-  command(
     "time",
-    "List the passes of the rule by the time of its tries, or those in which it matched",
+    "Show what tries took: in the pass that was looked at last, or of this rule by pass",
     ["T"],
-    () => list({ byTime: !rulesLink.peek().byTime }),
-    () => pageOf.value !== null && rulePage.value !== null,
+    () => {
+      if (pageOf.peek() !== null) list({ byTime: !rulesLink.peek().byTime });
+      else openPassRules(lastPass.peek()!.id);
+    },
+    () => (pageOf.value !== null ? rulePage.value !== null : !isPage() && lastPass.value !== null),
   ),
   command(
     "next",
