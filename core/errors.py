@@ -135,6 +135,10 @@ class TraceError(UopvizError):
     """A trace that cannot be read or written."""
 
 
+class MalformedNodeError(TraceError):
+    """A graph that is being recorded holds something that is no node."""
+
+
 class BudgetError(TraceError):
     """An answer about a trace that would exceed its budget of memory, items or time."""
 

@@ -18,11 +18,12 @@ import time
 import traceback
 import weakref
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from multiprocessing.util import Finalize, register_after_fork
 from pathlib import Path
 from typing import Final
 
-from core.errors import TraceError
+from core.errors import MalformedNodeError, TraceError
 from core.uop.matcher import PatternMatcher
 from core.uop.observe import attach, detach
 from core.uop.rewrite_errors import loop_of
@@ -40,6 +41,7 @@ from viz.recording.reports import (
     ContextBegin,
     ContextEnd,
     ContextRename,
+    Gated,
     Kernel,
     Launch,
     Memory,
@@ -215,7 +217,14 @@ class Recorder:
 
     def visited(self, name: str, visits: Visits) -> None:
         """See Observer."""
-        self._here.part.add(Visited(name, visits))
+        part = self._here.part
+        part.add(Visited(name, visits, not part.begun))
+
+    def gated(self, nodes: Sequence[UOp]) -> None:
+        """See Observer."""
+        part = self._here.part
+        if not part.begun:  # it changed something, or is outside of any other
+            part.add(Gated(nodes))
 
     def rewrite_end(
         self,
@@ -358,6 +367,9 @@ class Recorder:
         self._closed, self.stopped = True, error
         if self._writer is not None:
             self.lost = self._writer.lost
+            if isinstance(error, MalformedNodeError):  # what came before it is of interest
+                with suppress(TraceError):
+                    self._writer.flush()
             self._writer.stopped(error.what)
             self._writer = self._to = None
         for _, part in self._threads.values():
@@ -449,4 +461,5 @@ def _claimed(path: Path, run: str | None, main: bool) -> tuple[Claim, str]:
 
 
 def _warn(error: TraceError) -> None:
-    say(f"recording stopped. {error.what} ({error.where})")
+    hint = f"; {error.hint}" if error.hint else ""
+    say(f"recording stopped. {error.what} ({error.where}){hint}")

@@ -70,8 +70,8 @@ def compile_match(
     other than None and the node itself, and returns that result, or None.
 
     For an observed rewrite, given the rule that is `declining`, `match(node, ctx, declined)`
-    returns (result, bindings, nanoseconds in the function) and calls `declined(rule, node)` for
-    each match that the function declined.
+    returns (result, bindings, nanoseconds in the function) and calls `declined(rule, node,
+    nanoseconds)` for each match that the function declined.
     """
     code = _matching(variant)
     if code is None:
@@ -85,7 +85,7 @@ def compile_match(
         code.add(f"t = {clock}() - t")
         binds = ", ".join(f"{name!r}: {v}" for name, v in code.bound.items())
         code.add(f"if r is not None and r is not n: return r, {{{binds}}}, t")
-        code.add(f"declined({code.object(declining)}, n)")
+        code.add(f"declined({code.object(declining)}, n, t)")
         return code.build("n, ctx, declined", label)
     code.add(f"r = {function}({arguments})")
     code.add("if r is not None and r is not n: return r")
@@ -229,14 +229,14 @@ def _interpreted(variant: UPat, call: Call, declining: object) -> Callable[..., 
                 return r
         return None
 
-    def watched(n: Any, ctx: Any, declined: Callable[[Any, Any], None]) -> Any:
+    def watched(n: Any, ctx: Any, declined: Callable[[Any, Any, int], None]) -> Any:
         for binds in matches(variant, n):
             t = perf_counter_ns()
             r = call.function(**call.keywords(dict(binds), ctx))
             t = perf_counter_ns() - t
             if r is not None and r is not n:
                 return r, binds, t
-            declined(declining, n)
+            declined(declining, n, t)
         return None
 
     return plain if declining is None else watched

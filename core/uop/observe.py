@@ -55,6 +55,10 @@ class Observer(Protocol):
         """The innermost rewrite, of that name, offered these nodes to one of its matchers. Called
         for each of them just before `rewrite_end`."""
 
+    def gated(self, nodes: Sequence[UOp]) -> None:
+        """The gate of the innermost rewrite was false for these nodes: they stayed as they were,
+        with all below them. Called just before `rewrite_end`, of a rewrite that has a gate."""
+
     def rewrite_end(
         self,
         result: UOp | None,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
+from time import perf_counter_ns
 from typing import Any, Final, cast
 
 from core.dtype import DType, PtrDType
@@ -20,9 +21,9 @@ from core.uop.observe import Observer, attached
 from core.uop.policy import Applied, in_force
 from core.uop.rewrite_errors import Waiting, endless, loop_of, no_node, other_type, raised
 from core.uop.rule import Rule, Variant, caller_place
-from core.uop.substitute import substitute_told
+from core.uop.substitute import substituted
 from core.uop.uop import UOp, creating
-from core.uop.visits import Visits
+from core.uop.visits import Visits, noting
 
 Gate = Callable[[UOp], bool]
 Attempt = Callable[[tuple[Variant, ...], UOp], "tuple[UOp, Rule] | None"]
@@ -114,13 +115,17 @@ class _Walk:
         self.observer = attached()
         self.rule: Rule | None = None
         self.node: UOp | None = None
+        self.kept: list[UOp] = []
+        """Nodes where the gate was false, while observed."""
         self.top_visits: Visits | None = None
         self.bottom_visits: Visits | None = None
         if self.observer is not None:
             shown = matcher if before is None or bottom_up else _sum(before, matcher)
             self.observer.rewrite_begin(self.name, sink, shown, bottom_up, caller_place(2))
-            self.top_visits = None if self.top is None else Visits(self.top)
-            self.bottom_visits = None if self.bottom is None else Visits(self.bottom)
+            self.gate = None if gate is None else noting(gate, self.kept)
+            decline = self.observer.decline
+            self.top_visits = None if self.top is None else Visits(self.top, decline)
+            self.bottom_visits = None if self.bottom is None else Visits(self.bottom, decline)
 
     def run(
         self, outcome: Outcome, whole_graph: bool, first: Mapping[UOp, UOp] | None = None
@@ -130,7 +135,7 @@ class _Walk:
         observer, origin = self.observer, creating.origin
         try:
             if first:
-                self.sink = _substituted(observer, self.sink, first)
+                self.sink = substituted(observer, self.sink, first)
             self._fixed_point(self.sink, outcome)
             if whole_graph:
                 for u in self.sink.toposort():
@@ -150,6 +155,8 @@ class _Walk:
         return result
 
     def _tell_visits(self, observer: Observer) -> None:
+        if self.gate is not None:
+            observer.gated(self.kept)
         for visits in (self.top_visits, self.bottom_visits):
             if visits is not None:
                 observer.visited(self.name, visits)
@@ -301,16 +308,23 @@ class _Walk:
         self, visits: Visits, tried: tuple[Variant, ...], node: UOp
     ) -> tuple[UOp, Rule] | None:
         creating.origin = node.origin
-        observer = cast(Observer, self.observer)
-        declined = observer.decline
+        observer, declined = cast(Observer, self.observer), visits.declined
+        last, begun = None, perf_counter_ns()
         for variant in tried:
             rule = variant.rule
+            spent = visits.spent[rule]
             try:
                 found = variant.observed(node, self.ctx, declined)
             except Exception as error:
                 visits.ended[rule, node.op] += 1
                 raise self._at(rule, node, raised(rule, node, error)) from error
+            finally:
+                now = perf_counter_ns()
+                spent.ns += now - begun
+                spent.tries += rule is not last
+                begun, last = now, rule
             if found is not None:
+                spent.function_ns += found[2]
                 visits.ended[rule, node.op] += 1
                 if self._exceeds():
                     return None
@@ -373,12 +387,6 @@ class _Walk:
         if loop := loop_of(error):
             self.rule, self.node, _ = loop[-1]
         return error
-
-
-def _substituted(observer: Observer | None, sink: UOp, first: Mapping[UOp, UOp]) -> UOp:
-    if observer is None:
-        return sink.substitute(first)
-    return substitute_told(observer, sink, first)
 
 
 @functools.lru_cache(maxsize=64)

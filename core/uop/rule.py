@@ -42,7 +42,7 @@ class Variant:
         return compile_match(self.pattern, self.call, self.rule.name)
 
     @cached_property
-    def observed(self) -> Callable[[Any, Any, Callable[[Rule, Any], None]], Any]:
+    def observed(self) -> Callable[[Any, Any, Callable[[Rule, Any, int], None]], Any]:
         """`match(node, ctx, declined)`: (result, bindings, nanoseconds), or None."""
         return compile_match(self.pattern, self.call, self.rule.name, declining=self.rule)
 

@@ -49,6 +49,13 @@ def substitute(u: UOp, replacements: Mapping[UOp, UOp], name: str) -> UOp:
     return made
 
 
+def substituted(observer: Observer | None, u: UOp, replacements: Mapping[UOp, UOp]) -> UOp:
+    """`u.substitute`, as the beginning of a rewrite that `observer`, if any, was told of."""
+    if observer is None:
+        return u.substitute(replacements)
+    return substitute_told(observer, u, replacements)
+
+
 def substitute_told(observer: Observer, u: UOp, replacements: Mapping[UOp, UOp]) -> UOp:
     """The same inside a rewrite that `observer` was told of."""
     began = perf_counter_ns()

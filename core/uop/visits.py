@@ -1,16 +1,19 @@
-"""Which nodes a walk offered to a matcher, so that one can tell how often each rule was tried.
+"""Which nodes a walk offered to a matcher, so that one can tell how often each rule was tried, and
+how long that took.
 
 A try of a rule: a node was visited, its op is one that the rule's pattern may begin with, and no
 rule before it had ended the visit. How far the pattern was then followed makes no difference: a
 node that is ruled out by its dtype or by the ops of its sources counts as one that is ruled out by
 anything else. Counting nodes by op is enough, because the first rule that answers ends a visit.
-Never counts where nobody observes.
+Only tries in which the pattern is run take time of their own: those are timed, one by one. Never
+counts where nobody observes.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
 
 from core.uop.matcher import PatternMatcher
@@ -22,18 +25,48 @@ _OPS: Final = {op.value: op for op in Ops}
 """Every op by its number: the lookup of an enum takes ten times as long."""
 
 
+@dataclass(slots=True)
+class Spent:
+    """The time of a rule's tries: of how many nodes its pattern was run on (`tries`), nanoseconds
+    in all (`ns`), and those of them in its function (`function_ns`), whether it declined or not."""
+
+    tries: int = 0
+    ns: int = 0
+    function_ns: int = 0
+
+
+def _unheard(_rule: Rule, _node: UOp) -> None:
+    """Nobody is told of a decline."""
+
+
+def noting(gate: Callable[[UOp], bool], kept: list[UOp]) -> Callable[[UOp], bool]:
+    """`gate`, which notes the nodes where it is false."""
+
+    def noted(node: UOp) -> bool:
+        if gate(node):
+            return True
+        kept.append(node)
+        return False
+
+    return noted
+
+
 class Visits:
     """The visits of one walk to one matcher.
 
     `ended`: at how many nodes of an op a rule ended the visit, because it replaced the node or
-    failed.
+    failed. `spent`: the time of each rule whose pattern was run. `decline` is told of declines.
     """
 
-    def __init__(self, matcher: PatternMatcher) -> None:
+    def __init__(
+        self, matcher: PatternMatcher, decline: Callable[[Rule, UOp], None] = _unheard
+    ) -> None:
         self.matcher = matcher
+        self._decline = decline
         self._ops = bytearray()
         """Of the nodes that were offered: to append a byte costs a third of counting in a dict."""
         self.ended: defaultdict[tuple[Rule, Ops], int] = defaultdict(int)
+        self.spent: defaultdict[Rule, Spent] = defaultdict(Spent)
 
     @property
     def nodes(self) -> dict[Ops, int]:
@@ -41,7 +74,7 @@ class Visits:
         return {_OPS[op]: self._ops.count(op) for op in set(self._ops)}
 
     def add(self, other: Visits) -> None:
-        """Adds those of another walk to the same matcher."""
+        """Adds the visits, but not the times, of another walk to the same matcher."""
         self._ops += other._ops
         for end, count in other.ended.items():
             self.ended[end] += count
@@ -55,6 +88,11 @@ class Visits:
             return candidates(node)
 
         return find
+
+    def declined(self, rule: Rule, node: UOp, ns: int) -> None:
+        """The function of a rule declined a node, after `ns` nanoseconds."""
+        self.spent[rule].function_ns += ns
+        self._decline(rule, node)
 
     def tries(self) -> dict[Rule, int]:
         """How often each rule of the matcher was tried."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Pass
 from tests.browser.explorer import Explorer
-from tests.browser.served import Process
+from tests.browser.served import Process, export
 
 Open = New = Callable[..., Explorer]
 
@@ -45,3 +46,63 @@ def test_a_link_to_the_rules_needs_no_pass(new_page: New, server: Process) -> No
     e.page.wait_for_function("() => /[#&]r=/.test(location.hash)")
     assert e.address("v") == "rules"
     expect(e.page.get_by_role("listbox", name="Rules")).to_be_visible()
+
+
+def test_what_trying_rules_took(open_page: Open, some_pass: Pass, server: Process) -> None:
+    """In the table of all rules, in one pass alone, and of one rule pass by pass; by keyboard."""
+    number = some_pass.row["id"]
+    totals = server.get("rule-totals")
+    assert max(row["tryUs"] for row in totals["rows"]) > 0
+    alone = server.get(f"pass-rules/{number}")
+    assert alone["rows"][0]["tryUs"] > 0
+    e = open_page(some_pass.at(1))
+    e.press("6")
+    head = e.page.get_by_role("toolbar", name="Sort by")
+    head.get_by_role("button", name="In tries").click()
+    e.wait_address("o", "-tryUs")
+    e.press("t")
+    e.wait_address("rp", str(number))
+    lines = e.page.get_by_role("listbox", name="Rules of this pass").get_by_role("option")
+    expect(lines.first).to_contain_text(alone["rows"][0]["rule"])
+    expect(e.page.get_by_role("main")).to_contain_text("less than 10 µs")
+    e.page.reload()
+    expect(lines.first).to_contain_text(alone["rows"][0]["rule"])
+    lines.first.locator(".mono").first.click()
+    rule = alone["rows"][0]["id"]
+    e.wait_address("ru", str(rule))
+    page = server.get(f"rule-page?rule={rule}")
+    table = e.page.get_by_role("table", name="By pass")
+    expect(table.get_by_role("columnheader", name="In tries")).to_be_visible()
+    expect(e.page.get_by_text("All its tries took")).to_be_visible()
+    e.press("t")
+    e.wait_address("rt", "time")
+    by_time = e.page.get_by_role("listbox", name="Passes by the time of its tries")
+    slowest = next(
+        row
+        for row in server.get("tree?since=0")["rows"]
+        if row["id"] == page["times"]["rewrite"][0]
+    )
+    expect(by_time.get_by_role("option").first).to_contain_text(slowest["name"])
+    by_time.focus()
+    e.press("ArrowDown", "Enter")
+    e.ready()
+    e.wait_address("v", None)
+    e.wait_address("r", str(slowest["id"]))
+    e.page.go_back()
+    expect(by_time).to_be_visible()
+    e.press("Escape")
+    expect(lines.first).to_be_visible()
+    e.press("Escape")
+    expect(head).to_be_visible()
+
+
+def test_a_file_has_the_times_of_the_run_but_not_of_single_passes(
+    new_page: New, trace: Path, some_pass: Pass, server: Process, tmp_path: Path
+) -> None:
+    rule = max(server.get("rule-totals")["rows"], key=lambda row: row["tryUs"])
+    file = export(trace, tmp_path / "times.html")
+    e = new_page(offline=True).goto(f"{file.as_uri()}#v=rules&ru={rule['id']}&rt=time")
+    expect(e.page.get_by_role("table", name="By pass")).to_contain_text("ms")
+    expect(e.page.get_by_role("main")).to_contain_text("the time in each pass needs the trace")
+    e.page.evaluate("h => { location.hash = h; }", f"v=rules&rp={some_pass.row['id']}")
+    expect(e.page.get_by_role("main")).to_contain_text("This answer needs the trace")

@@ -138,6 +138,23 @@ def build_parser() -> Parser:
     _comparing(commands.add_parser("diff", help=_DIFF, description=_DIFF))
 
     made = command("stats", "stats:stats", "print what each rule costs, and which never match")
+    made.add_argument(
+        "--by",
+        choices=("matches", "tries"),
+        default="matches",
+        help="the time that sorts: that of matches (the default), or of all tries",
+    )
+    made.add_argument(
+        "--pass",
+        dest="pass_name",
+        metavar="NAME",
+        help="only this pass, its rules by the time of their tries: its number or name, or "
+        "simplify#2 for the second",
+    )
+    made.add_argument("--kernel", metavar="NAME", help="the kernel that the pass is of")
+    made.add_argument(
+        "--rule", metavar="NAME", help="only this rule, by pass: its name, or its number"
+    )
     printing(made)
 
     made = commands.add_parser("why-not", help=_WHY_NOT, description=_WHY_NOT)

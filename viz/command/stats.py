@@ -11,6 +11,7 @@ from viz.command.columns import Column, microseconds, plural, table
 from viz.command.names import Row
 from viz.command.overview import problem_lines, run_lines
 from viz.command.session import open_store, put, run_of
+from viz.command.tries import time_tries
 from viz.terminal import Line, Progress, Styled
 from viz.views.run import Run
 
@@ -28,12 +29,29 @@ _PART: Final = 1.0
 def stats(options: argparse.Namespace) -> int:
     """Which rules cost, and which never match."""
     store = open_store(options)
+    if options.pass_name is not None or options.rule is not None:
+        return time_tries(options, store)
     run, totals = run_of(store), _totals(store, options.progress)
+    if options.by == "tries":
+        totals["rows"] = _by_tries(totals, store)
     rules, never = totals["rows"], never_matched(totals, store.rules())
     found = {"rules": rules, "neverMatched": never, "counted": totals["counted"]}
     found["untimed"] = totals.get("untimed")
     lines = stats_lines(run, totals, never)
     return put(options, {**run["totals"], "run": run, **found}, lines)
+
+
+def _by_tries(totals: Row, store: Run) -> list[Row]:
+    """Every rule in each pass by the time of its tries, also those that neither matched nor
+    declined."""
+    nothing = {"matches": 0, "declines": 0, "us": 0.0, "added": 0, "removed": 0, "functionUs": 0}
+    rows = list(totals["rows"])
+    for one in totals.get("silent", ()):
+        for rule, tried, us in zip(one["id"], one["tries"], one.get("us") or (), strict=False):
+            names = {"pass": one["pass"], "id": rule, "rule": store.rule_name(rule)}
+            if us:
+                rows.append({**names, "tries": tried, "tryUs": us, **nothing})
+    return sorted(rows, key=lambda row: -(row.get("tryUs") or 0))
 
 
 def _totals(store: Run, progress: Progress) -> Row:
@@ -59,6 +77,7 @@ def stats_lines(run: Row, totals: Row, never: Sequence[Row]) -> Iterator[Line]:
     rows, untimed = totals["rows"], totals.get("untimed")
     columns = (
         Column("matching", True),
+        Column("trying", True),
         Column("tries", True),
         Column("matches", True),
         Column("declines", True),
@@ -88,9 +107,14 @@ def stats_lines(run: Row, totals: Row, never: Sequence[Row]) -> Iterator[Line]:
         yield Styled(f"{plural(len(never) - _NEVER, 'more rule')}; --json has all", "hint")
 
 
+def _us(value: float | None) -> str:
+    return "not recorded" if value is None else microseconds(value)
+
+
 def _rule_row(row: Row) -> tuple[str, ...]:
     return (
         microseconds(row["us"]) if row["matches"] else "-",
+        _us(row.get("tryUs")),
         f"{row['tries']:,}" if row.get("tries") is not None else "not recorded",
         f"{row['matches']:,}",
         f"{row['declines']:,}",

@@ -102,6 +102,12 @@ VISITS: Final = Columns(
     *(*strings("pass", delta=True), *differences("set"), *strings("op", delta=True)),
     *numbers("rule", "count"),
 )
+TRIES: Final = Columns(
+    "tries",
+    schema.TRIES,
+    *(*differences("rewrite"), *strings("pass"), *numbers("rule", "tries", "us", "function_us")),
+)
+GATED: Final = Columns("gated", schema.GATED, *differences("rewrite", "node"))
 TEXT_LINES: Final = Columns(
     "text_lines", schema.TEXT_LINES, *numbers("lines", "length"), *differences("nodes")
 )
@@ -120,7 +126,7 @@ REWRITES: Final = Columns(
 """The columns of the table `rewrites`, but for the error."""
 
 PACKED: Final = (
-    *(PLAIN_NODES, HEADS, NODES, EVENTS, LAUNCHES, MEMORY, RULE_SETS, VISITS, TEXT_LINES),
-    REWRITES,
+    *(PLAIN_NODES, HEADS, NODES, EVENTS, LAUNCHES, MEMORY, RULE_SETS, VISITS, TRIES),
+    *(GATED, TEXT_LINES, REWRITES),
 )
 """All kinds of blocks that are columns."""

@@ -35,6 +35,7 @@ from viz.read.nodes import NodeTable
 from viz.read.records import MAX_NAME, Context, Rewrite, RuleRecord, context_of, rewrite_of
 from viz.read.room import Room
 from viz.read.strings import Strings
+from viz.read.trytimes import TryTime, TryTimes
 from viz.read.visits import Visits, root_ops
 
 READ: Final = 0.7
@@ -85,6 +86,9 @@ class TraceFile:
         self.totals: dict[tuple[int, int], tuple[int, int, int]] = {}
         """By (pass, rule): matches, declines, ns."""
         self.visits = Visits()
+        self.try_times = TryTimes()
+        self.gated: dict[int, set[int]] = {}
+        """By rewrite that had a gate, the nodes that it kept; of older files, none."""
         self._countable = True
         self._packed: list[RewriteRow] = []
         """Rewrites that were packed and are not yet among the others."""
@@ -100,6 +104,8 @@ class TraceFile:
             schema.RULE_SETS: lambda first, _, data: self.visits.add_sets(first, data),
             schema.USER_LINES: self._add_user_lines,
             schema.VISITS: lambda _first, _count, data: self.visits.add(data),
+            schema.TRIES: lambda _first, _count, data: self.try_times.add(data),
+            schema.GATED: self._add_gated,
             schema.REWRITES: self._add_rewrites,
         }
         """By kind of block, what reads one: its first number, count and data."""
@@ -133,6 +139,15 @@ class TraceFile:
             self._countable = False  # what took too long once is not tried again
             self.db.problem(error.what)
             return {}
+
+    def times_of_tries(self) -> dict[tuple[str, int], TryTime]:
+        """How long the tries of each rule took, by (name of the pass, rule), where the trace says
+        it. Raises BudgetError."""
+        return self.try_times.sums(self._name_of, self.name)
+
+    def _name_of(self, rewrite: int) -> str | None:
+        found = self.rewrites.get(rewrite)
+        return None if found is None else found.name
 
     def _roots(self, rule: int) -> frozenset[str] | None:
         found = self.rules.get(rule)
@@ -220,6 +235,10 @@ class TraceFile:
         each = _ROW // len(blocks.REWRITES.names)
         for cells in blocks.REWRITES.rows(data, each):
             self._packed.append(REWRITES.read((*cells, None)))
+
+    def _add_gated(self, _first: int, _count: int, data: bytes) -> None:
+        for rewrite, node in blocks.GATED.rows(data, _TUPLE):
+            self.gated.setdefault(rewrite, set()).update([node] if node > 0 else [])
 
     def _add_launches(self, _first: int, _count: int, data: bytes) -> None:
         for name, device, start, ns, size in blocks.LAUNCHES.rows(data, _TUPLE):

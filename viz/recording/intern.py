@@ -22,6 +22,7 @@ from core.uop.args import encode_arg
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 from viz.format.pack import Ints
+from viz.recording.malformed import malformed
 from viz.write.numbering import LOCK, Numbering
 
 _KEPT: Final = 50_000
@@ -73,14 +74,22 @@ class Interner:
 
     def __call__(self, u: UOp) -> int:
         """The number of `u`."""
-        serial = u.serial
+        serial = getattr(u, "serial", 0)  # of what is no node, `all` says what it is
         if serial < len(self._table) and (found := self._table[serial]):
             return found
         return int(self.all((u,), (u,))[0])
 
     def all(self, nodes: Sequence[UOp], roots: Sequence[UOp]) -> Ints:
         """The numbers of `nodes`. What is new gets its number in the order of `roots`, which reach
-        all or most of them."""
+        all or most of them. Raises MalformedNodeError."""
+        try:
+            return self._all(nodes, roots)
+        except (AttributeError, TypeError, LookupError) as error:
+            if (found := malformed([*roots, *nodes])) is not None:
+                raise found from error
+            raise
+
+    def _all(self, nodes: Sequence[UOp], roots: Sequence[UOp]) -> Ints:
         with LOCK:
             missing = _Serials.last + 1 - len(self._table)
             self._table.frombytes(bytes(self._table.itemsize * max(0, missing)))

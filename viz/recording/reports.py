@@ -140,11 +140,20 @@ class Memory:
 
 @dataclass(slots=True, eq=False)
 class Visited:
-    """A pass offered nodes to rules."""
+    """A pass offered nodes to rules; `begun`: it was reported to begin."""
 
     root: ClassVar[None] = None
     name: str
     visits: Visits
+    begun: bool
+
+
+@dataclass(slots=True, eq=False)
+class Gated:
+    """The gate of a pass kept these nodes."""
+
+    root: ClassVar[None] = None
+    nodes: Sequence[UOp]
 
 
 Report = (
@@ -159,5 +168,6 @@ Report = (
     | Launch
     | Memory
     | Visited
+    | Gated
 )
 """Any event but matches, rebuilds and declines. `root`: the graph that comes in with it, if any."""

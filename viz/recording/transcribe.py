@@ -28,6 +28,7 @@ from viz.recording.reports import (
     ContextBegin,
     ContextEnd,
     ContextRename,
+    Gated,
     Kernel,
     Launch,
     Memory,
@@ -41,6 +42,9 @@ from viz.recording.userlines import UserSources
 from viz.write.writer import TraceWriter
 
 MAX_RULES: Final = 20_000
+LEAST: Final = 10_000
+"""Nanoseconds of a rule's tries in a pass that are kept of this very pass. What took less counts
+for all passes of the name together: half of the rows, and a fiftieth of the time."""
 
 
 class Entry(NamedTuple):
@@ -132,6 +136,10 @@ class Transcriber:
                     self.writer.rewrite_empty(current[-1])
             elif isinstance(report, Visited):
                 self._visited(stack, report)
+            elif isinstance(report, Gated):
+                if current[-1]:
+                    nodes = self._number.all(report.nodes, report.nodes)
+                    self.writer.gated(current[-1], nodes.tolist())
             elif isinstance(report, RewriteBegin):
                 self._begin_rewrite(stack, current[-1], report)
             elif isinstance(report, RewriteEnd):
@@ -202,6 +210,10 @@ class Transcriber:
         if key not in self._visits:
             self._visits[key] = Visits(visits.matcher)
         self._visits[key].add(visits)
+        rewrite, tried = self._rewrite(stack) if visited.begun else 0, self.writer.tried
+        for rule, spent in visits.spent.items():
+            one = rewrite if spent.ns >= LEAST else 0
+            tried(one, number(rule, ""), spent.tries, spent.ns, spent.function_ns, name)
 
     def tell_user_lines(self) -> None:
         """Writes the user's lines that were named since the last call."""

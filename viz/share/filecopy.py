@@ -109,6 +109,7 @@ class FileCopy:
                 ns=ns,
             )
         self._copy_visits()
+        self._copy_tries()
         self._copy_user_lines()
         if live:
             ends = (e.start + (e.us or 0) for e in self._kept)
@@ -135,6 +136,24 @@ class FileCopy:
                 of = self._string("visits.op", op)
                 nodes, ended = ({}, {(rule, of): count}) if rule else ({of: count}, {})
                 copied.add(*where, nodes, ended)
+
+    def _copy_tries(self) -> None:
+        """What gates kept; and all times, as all counts: of what is left out, by the names of the
+        passes."""
+        kept = {entry.id for entry in self._kept}
+        for rewrite, nodes in self._file.gated.items():
+            for node in sorted(nodes) or [0]:
+                if rewrite in kept:
+                    self._output.gated.add(rewrite, node)
+        for rewrite, name, rule, (tries, us, function_us) in self._file.try_times:
+            told, named = rewrite if rewrite in kept else 0, 0
+            if (left_out := self._file.rewrites.get(rewrite)) is not None:
+                named = self._worded("tries.pass", left_out.name)
+            elif not rewrite:
+                named = self._string("tries.pass", name)
+            if told or named:
+                time = tries, 1000 * us, 1000 * function_us
+                self._output.tries.add(told, 0 if told else named, rule, *time)
 
     def _copy_user_lines(self) -> None:
         """The lines of the program; nothing of them where their text is dropped."""

@@ -114,6 +114,7 @@ TABLE: Final[Mapping[str, How]] = {
     "user_lines.proof": How.DROPPED,
     "visits.pass": How.TEXT,
     "visits.op": How.TEXT,
+    "tries.pass": How.TEXT,
     "errors.message": How.KIND,
     "errors.traceback": How.DROPPED,
     "errors.full": How.DROPPED,

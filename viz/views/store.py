@@ -22,26 +22,23 @@ from viz.replay.graphtext import step_text
 from viz.views.checks import Checks
 from viz.views.compiled import Compilation
 from viz.views.emulations import Emulations
-from viz.views.lineage import Lineage, maker, rewrites_in, scope_of
-from viz.views.overview.kernelpage import kernel_page_data
-from viz.views.overview.message import overview_data
-from viz.views.overview.programs import REGISTERS
+from viz.views.lineage import rewrites_in, scope_of
+from viz.views.lineages import Lineages
+from viz.views.overview.overviews import Overviews
 from viz.views.process import Process, graph_data
+from viz.views.rules.times import pass_rules, rule_times
 from viz.views.run import FIRST, Answer
 from viz.views.runfiles import RunFiles
 from viz.views.search.find import find
 from viz.views.search.message import search_index
 from viz.views.since.message import since_data
-from viz.views.summary import is_live, is_own, run_data, run_seconds
+from viz.views.summary import is_live, is_own, run_data
 from viz.views.tiles.message import tiles_data
 from viz.views.timeline import timeline_data
-from viz.views.tree import Row
 from viz.views.userlines import user_lines
 
 _ROW: Final = 800
 """Bytes of a row of the navigator in an answer."""
-LINEAGES: Final = 6
-"""Lineages of one process that are kept."""
 
 
 class Store:
@@ -59,7 +56,8 @@ class Store:
         what only grows, at its end, or is replaced, not changed: nobody waits for another kind of
         question, nor for the passes of others."""
         self._counting, self._tracing, self._searching = (threading.Lock() for _ in range(3))
-        self._summing = threading.Lock()
+        self._lineages = Lineages(self._files, self._tracing)
+        self._overviews = Overviews(self._files)
         self.places = self._files.places
         self._rules, self._tree = self._files.rules, self._files.tree
         self._processes, self._compilations = self._files.processes, self._files.compilations
@@ -210,6 +208,23 @@ class Store:
                 "done": all(done),
             }
 
+    def pass_rules(self, rewrite: int) -> dict[str, Any] | None:
+        """How long the tries of each rule took in one rewrite, the longest first; None for a number
+        that no rewrite has."""
+        with self._lock:
+            found = self._files.find(rewrite, lambda f: f.rewrites)
+            rules = self._rules
+        if found is None:
+            return None
+        with self._counting, answering("the rules of this pass"):
+            return pass_rules(*found, rules.name, rules.place)
+
+    def rule_times(self, rule: int) -> dict[str, Any] | None:
+        """In which rewrites the tries of a rule took most time, the longest first; None where the
+        trace does not say it."""
+        with self._counting, answering("the times of this rule"):
+            return rule_times(self.processes, rule)
+
     def timeline(self) -> dict[str, Any]:
         """When everything happened, in all processes."""
         with self._lock:
@@ -219,40 +234,11 @@ class Store:
 
     def overview(self) -> dict[str, Any]:
         """What ran and what took how long: the page that opens first."""
-        with self._lock:
-            processes = [*self._processes]
-            seconds = run_seconds(processes)
-        with self._summing, answering("the overview"):
-            made = overview_data(processes, self._rules, self._row_of, self.places, seconds)
-            for line in made["kernels"]:
-                self._add_registers(line)
-            return made
+        return self._overviews.of_run()
 
     def kernel_page(self, context: int) -> dict[str, Any] | None:
         """One kernel: calls, passes, times; None for a number that no context has."""
-        context = self.kernel_of(context)
-        with self._lock:
-            processes = [*self._processes]
-            found = self._files.find(context, lambda f: f.contexts)
-        if found is None:
-            return None
-        with self._summing, answering("the page of this kernel"):
-            return kernel_page_data(processes, *found, self._row_of, self.places)
-
-    def _add_registers(self, line: dict[str, Any]) -> None:
-        """Adds to a kernel of the overview the registers of what it was compiled to on request."""
-        known = {one["target"] for one in line["registers"]}
-        for one in self._compilations.of_kernel(line["context"]):
-            for text in one.kernels.recorded(one.root):
-                value = next((v for name, v in text.facts.items() if name in REGISTERS), None)
-                if value is not None and one.target not in known:
-                    known.add(one.target)
-                    line["registers"].append({"target": one.target, "value": value})
-
-    def _row_of(self, entry: int) -> Row | None:
-        """The row of a context or rewrite."""
-        at = self._tree.row_of(entry)
-        return self._tree.rows[at] if at >= 0 else None
+        return self._overviews.of_kernel(context)
 
     def user_lines(self) -> list[dict[str, Any]]:
         """The lines of the user's program that the run names, and the kernels that they became."""
@@ -279,42 +265,7 @@ class Store:
     def lineage(self, scope: int, seconds: float = float("inf")) -> dict[str, Any] | None:
         """Where the nodes of a context (or of a rewrite without one) come from and go; or, where
         that takes longer than `seconds`, how far it is. None for a number that nothing has."""
-        with self._lock:
-            found = self._files.find(scope, lambda f: f.contexts) or self._files.find(
-                scope, lambda f: f.rewrites
-            )
-        if found is None:
-            return None
-        process, entry = found
-        with self._tracing:
-            lineages = process.lineages
-            made = lineages.pop(entry.id, None)
-            if made is None or made.is_stale():
-                made = Lineage(process.file, entry.id)
-            lineages[entry.id] = made
-            while len(lineages) > LINEAGES:
-                lineages.pop(next(iter(lineages)))
-            if not made.work(seconds):
-                return {"done": False, "progress": made.progress}
-            with answering("the history of this scope"):
-                data = made.data(process.numbers, self._files.place_of(process))
-                self._link(process, data)
-            return {"done": True, **data}
-
-    def _link(self, process: Process, data: dict[str, Any]) -> None:
-        """The lineage of a compilation begins where that of its kernel does; and that of a schedule
-        goes on in all that its kernels were compiled to."""
-        if isinstance(process, Compilation):
-            found = self._files.find(process.kernel, lambda f: f.contexts)
-            if found is not None:
-                of, kernel = found
-                data["from"] = maker(of.file, process.ast, kernel.id, of.id)
-        for kernel in [*data["kernels"]]:
-            for one in self._compilations.of_kernel(kernel["scope"]):
-                first = one.first_rewrite()
-                if first is not None:
-                    take(len(kernel["node"]), 20 * len(kernel["node"]))
-                    data["kernels"].append({**kernel, "scope": one.context, "rewrite": first})
+        return self._lineages.of(scope, seconds)
 
     def rule_records(self) -> dict[int, RuleRecord]:
         """Every rule as its trace has it, by its number in the run."""

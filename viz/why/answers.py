@@ -161,6 +161,16 @@ RULE_PAGE: Final = Answer(
     whole=lambda made: made["done"] is True,
     in_file=InFile.DERIVED,
 )
+PASS_RULES: Final = Answer(
+    "pass_rules",
+    "/pass-rules/{rewrite}",
+    "PassRules",
+    "How long the tries of each rule took in one pass, the longest first",
+    Store.pass_rules,
+    subject=Subject.REWRITE,
+    keep=Keep.ENDED,
+    in_file=InFile.NEVER,
+)
 
-WHY_ANSWERS: Final[tuple[Answer, ...]] = (WHY_NOT, RULES_AT, NEAR_MISSES, RULE_PAGE)
+WHY_ANSWERS: Final[tuple[Answer, ...]] = (WHY_NOT, RULES_AT, NEAR_MISSES, RULE_PAGE, PASS_RULES)
 """Those that are made at once; a server has a route for each, and a job for `WHY_DECLINED`."""

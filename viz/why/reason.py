@@ -11,7 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
+from viz.budget import take
 from viz.format.cells import as_text
+from viz.read.nodes import Sources
 from viz.why.fit import Fit
 from viz.why.history import Event, gone_within, history
 from viz.why.subject import Subject
@@ -32,6 +34,8 @@ Kind: TypeAlias = Literal[
 """What became of the question; docs/why.md has a section on each."""
 MAX_PASSES: Final = 40
 """Passes that are named where a rule is not in this one."""
+_BELOW: Final = 200
+"""Bytes of a node below those that a gate kept."""
 MAX_MESSAGE: Final = 200
 """Characters of the message of an error."""
 
@@ -146,6 +150,11 @@ class _Question:
         elif hit is not None:
             by = self._event(hit)
             said = f"{u} was replaced before, at step {hit.step} by {by.name}: {_ORDER}"
+        elif (kept := self._kept_above()) is not None:
+            said = (
+                f"{u} is behind a gate of this pass: {subject.u(kept)}, above it, stays as it is, "
+                "with all below it"
+            )
         elif (gone := gone_within(subject, self.node)) is not None:
             by = gone
             said = f"{u} was gone before it was reached: at step {gone.step} by {gone.name}"
@@ -154,6 +163,20 @@ class _Question:
         else:
             said = f"the pass never came to {u}"
         return Reason("not reached", said, rule, self.node, None, fit, by)
+
+    def _kept_above(self) -> int | None:
+        """A node that the gate kept which has this one below it."""
+        sources, walked = Sources(self.subject.file.nodes), self.subject.walked
+        assert walked is not None
+        above = {node: node for node in walked.gated}
+        stack = [*above]
+        while stack and self.node not in above:
+            node = stack.pop()
+            take(1 + len(sources[node]), _BELOW)
+            new = [s for s in sources[node] if s not in above]
+            above.update(dict.fromkeys(new, above[node]))
+            stack += new
+        return above.get(self.node)
 
     def _tried(self, rule: int, at: int, step: int | None, fit: Fit) -> Reason:
         """The node was there, and the rule in the pass."""
@@ -268,9 +291,12 @@ class _Question:
         return f"it is rule {places[0] + 1} of {of} in this pass, {self._name} is {places[1] + 1}"
 
     def _is_gated(self, node: int) -> bool:
-        """Whether the passes of this name offered fewer nodes of this op than this one has."""
+        """Whether the passes of this name offered fewer nodes of this op than this one has: for
+        traces that do not name the nodes that gates kept."""
         subject, walked = self.subject, self.subject.walked
         assert walked is not None
+        if subject.rewrite.id in subject.file.gated:
+            return False
         ops = subject.file.nodes.field("op")
         op = int(ops[node])
         tried = sum(int(ops[n]) == op for n in (*walked.first, *walked.then))

@@ -133,6 +133,8 @@ class Subject:
         heard |= {rule for _, rule, _ in self.events.declines}
         heard = {rule for rule in heard if self.rule_name(rule) not in SUBSTITUTIONS}
         ways: list[list[RuleSet]] = [[one] for one in known]
+        if self.rewrite.sink in self.file.gated.get(self.rewrite.id, ()):
+            ways = ways or [[()]]  # no node was offered to any rule
         if not self.rewrite.bottom_up and "+" in self.rewrite.matcher:
             ways = [[*pair] for pair in itertools.permutations(known, 2)] + ways
         for way in ways:
@@ -148,7 +150,7 @@ class Subject:
             except BudgetError:
                 continue
             if walked is not None:
-                return way, walked
+                return (way if known else []), walked
         return known, None
 
 

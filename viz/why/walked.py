@@ -48,7 +48,8 @@ class Walked:
     then: dict[int, int] = field(default_factory=dict[int, int])
     became: dict[int, int] = field(default_factory=dict[int, int])
     gated: set[int] = field(default_factory=set[int])
-    """Nodes that were left as they are although their sources were not."""
+    """Nodes that the gate kept as they were: those that the trace names, or, where it names none
+    for the pass, those that stayed although their sources did not."""
     stopped: bool = False
 
 
@@ -103,6 +104,7 @@ class _Walk:
         """Steps that were come by."""
         self._steps = len(events.steps)
         self._walked = Walked()
+        self._kept = file.gated.get(rewrite.id)
         self._outcome: dict[int, int] = {}
         self._root = rewrite.sink
         self._substituted(file, [match for match, _ in events.steps])
@@ -146,6 +148,9 @@ class _Walk:
             if seen > _OPEN:
                 continue
             if seen == _UNSEEN:
+                if self._keeps(n):
+                    outcome[n] = n
+                    continue
                 if self._first and (hit := self._tried(n, walked.first, True)) is not None:
                     outcome[n] = _OPEN
                     self._follow(stack, n, n, hit.after)
@@ -165,6 +170,9 @@ class _Walk:
                     outcome[n] = _OPEN
                     self._follow(stack, n, n, m)
                     continue
+                if self._first and self._keeps(m):
+                    outcome[n] = outcome[m] = m
+                    continue
                 if self._first and (hit := self._tried(m, walked.first, True)) is not None:
                     outcome[n] = outcome[m] = _OPEN
                     self._follow(stack, n, m, hit.after)
@@ -176,6 +184,13 @@ class _Walk:
                     self._follow(stack, n, m, hit.after)
                     continue
             outcome[n] = outcome[m] = m
+
+    def _keeps(self, node: int) -> bool:
+        """Whether the trace says that the gate kept a node."""
+        if self._kept is None or node not in self._kept:
+            return False
+        self._walked.gated.add(node)
+        return True
 
     def _tried(self, node: int, came: dict[int, int], before: bool) -> Hit | None:
         """The match at a node to which rules come."""

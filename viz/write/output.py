@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from core.errors import TraceError
 from viz.format import schema
-from viz.format.blocks import LAUNCHES, MEMORY, Columns
+from viz.format.blocks import GATED, LAUNCHES, MEMORY, Columns
 from viz.format.rows import (
     ARTIFACTS,
     BLOCKS,
@@ -30,6 +30,7 @@ from viz.write.database import Batch, TraceDatabase
 from viz.write.entries import Entries
 from viz.write.eventlog import EventLog
 from viz.write.numbering import Block, Numbering
+from viz.write.trytimes import TryTimes
 from viz.write.visits import VisitCounts
 
 
@@ -78,8 +79,10 @@ class Output:
         self.entries = Entries()
         self.events = EventLog(self.entries, counting)
         self.visits = VisitCounts()
+        self.tries = TryTimes()
         self.launches = Samples(LAUNCHES)
         self.memory = Samples(MEMORY)
+        self.gated = Samples(GATED)
         self.artifacts = Artifacts()
         self.user_lines = Lines()
         self._kernels: list[KernelRow] = []
@@ -117,7 +120,10 @@ class Output:
 
     def _take(self) -> list[Batch]:
         blocks: list[BlockRow] = []
-        parts = (self.numbers, self.visits, self.launches, self.memory, self.user_lines)
+        parts = (
+            *(self.numbers, self.visits, self.tries, self.gated),
+            *(self.launches, self.memory, self.user_lines),
+        )
         for block in (block for part in parts for block in part.take()):
             blocks.append(self._numbered(block))
         for block in self.events.take(self._last_block + 1):

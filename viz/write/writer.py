@@ -249,6 +249,21 @@ class TraceWriter:
         """The same, with the numbers of the names of ops."""
         self._output.visits.add(self.string(name), rule_set, nodes, ended)
 
+    def tried(
+        self, rewrite: int, rule: int, tries: int, ns: int, function_ns: int = 0, name: str = ""
+    ) -> None:
+        """The pattern of `rule` was run on `tries` nodes of a pass, which took `ns` in all, and
+        `function_ns` of these in the function of the rule. Told several times, it adds up; without
+        it, how long tries took is not known. `rewrite` 0: of passes called `name`, whichever."""
+        named = 0 if rewrite else self.string(name)
+        self._output.tries.add(rewrite, named, rule, tries, ns, function_ns)
+
+    def gated(self, rewrite: int, nodes: Sequence[int]) -> None:
+        """The nodes that the gate of a pass kept as they were, with all below them: its rules were
+        not tried there. To be told of each pass that has a gate, with no nodes, too."""
+        for node in nodes or (0,):
+            self._output.gated.add(rewrite, node)
+
     def rewrite_end(
         self,
         rewrite: int,

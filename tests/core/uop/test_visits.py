@@ -147,3 +147,96 @@ def test_a_rule_that_fails_was_tried_and_those_after_it_were_not(made: str) -> N
 def test_nothing_is_counted_where_nobody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("core.uop.rewrite.Visits", lambda _: pytest.fail("counted"))
     assert graph_rewrite(a + 0, samples) is a
+
+
+class Clock:
+    """A clock that only goes on when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 0
+
+    def __call__(self) -> int:
+        return self.now
+
+
+def timed(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("core.uop.rewrite.perf_counter_ns", clock)
+    monkeypatch.setattr("core.uop.match_compiled.perf_counter_ns", clock)
+
+
+def test_the_time_of_a_try_is_that_of_its_pattern_and_function(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = Clock()
+    timed(clock, monkeypatch)
+
+    def looks(u: UOp) -> bool:
+        clock.now += 10
+        return u.arg != 7
+
+    def declines(c: UOp) -> None:
+        clock.now += 100
+
+    def fires(c: UOp) -> UOp:
+        clock.now += 1000
+        return a
+
+    wanted = UPat(Ops.CONST, name="c", custom=looks)
+    matcher = PatternMatcher([(wanted, declines), (wanted, fires), (wanted, declines)])
+    seen = Seen()
+    with observing(seen):
+        graph_rewrite(UOp.sink(UOp.const(dtypes.int, 7), UOp.const(dtypes.int, 8)), matcher)
+    ((_, visits),) = seen.visits
+    spent = [visits.spent[r] for r in matcher.rules]
+    assert [(s.tries, s.ns, s.function_ns) for s in spent] == [
+        (2, 20 + 100, 100),
+        (2, 20 + 1000, 1000),
+        (1, 10, 0),
+    ]
+
+
+def test_alternatives_of_a_rule_are_one_try_and_an_error_is_timed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = Clock()
+    timed(clock, monkeypatch)
+
+    def looks(u: UOp) -> bool:
+        clock.now += 10
+        return False
+
+    def fails(x: UOp) -> UOp:
+        clock.now += 1000
+        raise ValueError
+
+    def declines(x: UOp, y: UOp) -> None:
+        """Never called."""
+
+    two = UPat.any(*(UPat(Ops.MUL, src=(x, UPat.var("y")), custom=looks) for _ in range(2)))
+    matcher = PatternMatcher([(two, declines), (x * 3, fails)])
+    seen = Seen()
+    with observing(seen), pytest.raises(RuleError):
+        graph_rewrite(b * 3, matcher)
+    ((_, visits),) = seen.visits
+    first, second = (visits.spent[r] for r in matcher.rules)
+    assert (first.tries, first.ns, first.function_ns) == (1, 20, 0)
+    assert (second.tries, second.ns, second.function_ns) == (1, 1000, 0)
+
+
+def test_a_gate_is_told_where_it_was_false() -> None:
+    class Gated(Seen):
+        def __init__(self) -> None:
+            super().__init__()
+            self.kept: list[list[UOp]] = []
+
+        def gated(self, nodes: Any) -> None:
+            self.kept.append([*nodes])
+
+    seen = Gated()
+    shut = (a + 0).cast(dtypes.float)
+    with observing(seen):
+        sink = UOp.sink(shut, b + 0)
+        assert graph_rewrite(sink, samples, gate=lambda u: u is not shut).src == (shut, b)
+        graph_rewrite(sink, samples, gate=lambda u: True)
+        graph_rewrite(sink, samples)
+    assert seen.kept == [[shut], []]

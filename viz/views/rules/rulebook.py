@@ -16,6 +16,7 @@ from viz.format.cells import as_int, as_text
 from viz.read.records import RuleRecord
 from viz.views.places import Places
 from viz.views.process import Process
+from viz.views.rules.times import NO_TIME, try_times
 
 MAX_DEPTH: Final = 40
 MAX_PARTS: Final = 20_000
@@ -54,6 +55,11 @@ class Rulebook:
         """The name of a rule; "?" for an unknown one."""
         rule = self._rules.get(number)
         return rule.name if rule is not None else "?"
+
+    def place(self, number: int) -> str:
+        """ "file:line" of a rule; "" for an unknown one."""
+        rule = self._rules.get(number)
+        return "" if rule is None else f"{self._places.file(rule.file)}:{rule.line}"
 
     def equation(self, number: int) -> str:
         """The equation of a rule; "" where it has none."""
@@ -99,7 +105,10 @@ class Rulebook:
     def totals(self, processes: Iterable[Process]) -> list[dict[str, Any]]:
         """Tries, matches, declines and time of each rule in each pass in which it matched or
         declined, the most expensive first; with the nodes that its steps added and removed, as far
-        as they have been counted. `tries` is None where the trace does not say it."""
+        as they have been counted. `tries`, `tryUs` and `functionUs` are None where the trace does
+        not say it."""
+        processes = list(processes)
+        spent, timed = try_times(processes), any(p.file.try_times.known for p in processes)
         found: dict[tuple[str, int], list[int]] = {}
         unknown: set[tuple[str, int]] = set()
         for process in processes:
@@ -128,6 +137,8 @@ class Rulebook:
                 "matches": total[0],
                 "declines": total[1],
                 "us": total[2] / 1000,
+                "tryUs": spent.get((name, rule), NO_TIME).us if timed else None,
+                "functionUs": spent.get((name, rule), NO_TIME).function_us if timed else None,
                 "added": total[3],
                 "removed": total[4],
             }
@@ -137,8 +148,10 @@ class Rulebook:
 
     def silent(self, processes: Iterable[Process]) -> list[dict[str, Any]]:
         """Of each pass, the rules that neither matched nor declined in it, and how often each was
-        tried: thousands, so in lists. `id` are rules, `tries` goes with it."""
+        tried, and for how many microseconds (`us`; None where the trace does not say it). They are
+        thousands, so in lists: `id` are rules, `tries` and `us` go with it."""
         processes = list(processes)
+        spent = try_times(processes)
         heard = {
             (process.file.name(name), process.rule(rule))
             for process in processes
@@ -152,7 +165,12 @@ class Rulebook:
                 rules = found.setdefault(text, {})
                 rules[number] = rules.get(number, 0) + tried
         return [
-            {"pass": name, "id": list(rules), "tries": list(rules.values())}
+            {
+                "pass": name,
+                "id": list(rules),
+                "tries": list(rules.values()),
+                "us": [spent.get((name, rule), NO_TIME).us for rule in rules] if spent else None,
+            }
             for name, rules in found.items()
         ]
 

@@ -345,6 +345,20 @@ describe("rules by cost", () => {
   });
   const totals = totalsOf(line(0, "fold", 10), line(0, "lower", 5), line(1, "fold", 8));
 
+  it("have the time of all tries, also where they never matched", () => {
+    const all = { perPass: false, pass: null, never: false, query: "" };
+    const told: RuleTotals = {
+      ...totalsOf({ ...line(0, "fold", 10), tryUs: 30 }, { ...line(0, "lower", 5), tryUs: 7 }),
+      silent: [{ pass: "fold", id: [1, 2], tries: [9, 9], us: [12, 0] }],
+    };
+    const found = listRules(told, new Map(), all).map((c) => [c.id, c.us, c.tryUs]);
+    expect(found).toEqual([
+      [0, 15, 37],
+      [1, null, 12],
+    ]);
+    expect(listRules(totals, new Map(), all).map((c) => c.tryUs)).toEqual([null, null]);
+  });
+
   it("are joined over passes, or kept apart", () => {
     const known = new Map(rules.map((r) => [r.id, r]));
     const all = { perPass: false, pass: null, never: false, query: "" };

@@ -9,7 +9,7 @@ import type { Emulation } from "./messages/emulation";
 import type { Kernel, Origins, Schedule } from "./messages/kernel";
 import type { Lineage, LineageWaits } from "./messages/lineage";
 import type { KernelPage, Overview } from "./messages/overview";
-import type { NearMisses, Rule, RuleMatches, RulePage, RuleTotals, RulesAtNode, WhyNot } from "./messages/rule";
+import type { NearMisses, PassRules, Rule, RuleMatches, RulePage, RuleTotals, RulesAtNode, WhyNot } from "./messages/rule";
 import type { Run, Since, Tree, UserFile } from "./messages/run";
 import type { SearchIndex, SearchResult } from "./messages/search";
 import type { Tiles } from "./messages/tile";
@@ -64,6 +64,8 @@ export interface Answers {
   nearMisses: { takes: [rewrite: number, rule: number]; gives: NearMisses };
   /** What one rule did in the whole run: tries, declines and matches by pass, and where it matched. */
   rulePage: { takes: [rule: number]; gives: RulePage };
+  /** How long the tries of each rule took in one pass, the longest first. */
+  passRules: { takes: [rewrite: number]; gives: PassRules };
   /** Which passes were checked, and how many of their steps are right. */
   checks: { takes: []; gives: Checks };
   /** Whether the steps of a pass are right: what is known of each of them. */
@@ -95,6 +97,7 @@ export const PATHS: Record<keyof Answers, string> = {
   rulesAt: "/rules-at/{rewrite}?node={node}",
   nearMisses: "/near-misses/{rewrite}?rule={rule}",
   rulePage: "/rule-page?rule={rule}",
+  passRules: "/pass-rules/{rewrite}",
   checks: "/checks",
   verdicts: "/verdicts/{rewrite}",
 };

@@ -133,6 +133,7 @@ function heldRun(
     whyNot: needsTrace,
     rulesAt: needsTrace,
     nearMisses: needsTrace,
+    passRules: needsTrace,
     rulePage: async (rule) => {
       const all = await held.rules();
       const page = rulePageOf(rule, all, await held.ruleTotals(), await held.ruleMatches());

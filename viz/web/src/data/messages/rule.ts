@@ -36,8 +36,9 @@ export type PatSources =
 export interface RuleTotals {
   /** Rules that matched or declined in a pass. */
   rows: RuleTotal[];
-  /** Rules that did neither there, and how often each was tried. Missing in older exports. */
-  silent?: { pass: string; id: number[]; tries: number[] }[];
+  /** Rules that did neither there, how often each was tried, and for how many microseconds (null or
+   * missing where the trace does not say it). Missing in older exports. */
+  silent?: { pass: string; id: number[]; tries: number[]; us?: number[] | null }[];
   /** Time of passes outside matches, microseconds: of the run, and of the passes of each name,
    * the longest first. Missing in older exports. */
   untimed?: { us: number; passes: { pass: string; us: number }[] };
@@ -68,8 +69,13 @@ export interface RuleTotal {
   tries?: number | null;
   matches: number;
   declines: number;
-  /** Microseconds of its function in its matches; other tries are not timed. */
+  /** Microseconds of its function in its matches. */
   us: number;
+  /** Microseconds of all its tries, whether they matched or not: pattern and function; null or
+   * missing where the trace does not say it. */
+  tryUs?: number | null;
+  /** Those of them in its function. */
+  functionUs?: number | null;
   added: number;
   removed: number;
 }
@@ -225,6 +231,43 @@ export interface RulePage {
   matches: number[];
   /** False while it is still counted. */
   done: boolean;
+  /** Where its tries took most time; null where the trace does not say it, and in an exported file. */
+  times: RuleTimes | null;
+}
+
+/** Passes by the time of the tries of one rule in them, the longest first, as lists side by side. */
+export interface RuleTimes {
+  rewrite: number[];
+  /** Nodes that its pattern was run on. */
+  tries: number[];
+  us: number[];
+  /** Those of `us` in its function. */
+  functionUs: number[];
+  /** Passes for which there was no room. */
+  leftOut: number;
+}
+
+/** What trying rules took in one pass, the longest first. */
+export interface PassRules {
+  rewrite: number;
+  pass: string;
+  /** Of the whole pass; null while it is open. */
+  us: number | null;
+  /** The trace says how long tries took. */
+  known: boolean;
+  rows: RuleInOnePass[];
+}
+
+export interface RuleInOnePass {
+  id: number;
+  rule: string;
+  /** "file:line". */
+  place: string;
+  /** Nodes that its pattern was run on; null, as both times: less than is kept of one pass. */
+  tries: number | null;
+  tryUs: number | null;
+  functionUs: number | null;
+  matches: number;
 }
 
 export interface RuleInPass {
@@ -233,6 +276,10 @@ export interface RuleInPass {
   tries: number | null;
   matches: number;
   declines: number;
-  /** Microseconds of its function in its matches; other tries are not timed. */
+  /** Microseconds of its function in its matches. */
   us: number;
+  /** Microseconds of all its tries, and those of them in its function; null where the trace does not
+   * say it. */
+  tryUs: number | null;
+  functionUs: number | null;
 }

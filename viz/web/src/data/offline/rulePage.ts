@@ -12,17 +12,19 @@ export function rulePageOf(
   if (!rule) return null;
   const passes: RuleInPass[] = totals.rows
     .filter((row) => row.id === id)
-    .map(({ pass, tries, matches: matched, declines, us }) => ({
+    .map(({ pass, tries, matches: matched, declines, us, tryUs, functionUs }) => ({
       ...{ pass, tries: tries ?? null, matches: matched, declines, us },
+      ...{ tryUs: tryUs ?? null, functionUs: functionUs ?? null },
     }));
   for (const silent of totals.silent ?? []) {
     const at = silent.id.indexOf(id);
-    if (at >= 0)
-      passes.push({ pass: silent.pass, tries: silent.tries[at]!, matches: 0, declines: 0, us: 0 });
+    if (at < 0) continue;
+    const tryUs = silent.us?.[at] ?? null;
+    const times = { us: 0, tryUs, functionUs: tryUs === null ? null : 0 };
+    passes.push({ pass: silent.pass, tries: silent.tries[at]!, matches: 0, declines: 0, ...times });
   }
   passes.sort(
-    (a, z) =>
-      z.matches - a.matches || z.declines - a.declines || (z.tries ?? 0) - (a.tries ?? 0),
+    (a, z) => z.matches - a.matches || z.declines - a.declines || (z.tries ?? 0) - (a.tries ?? 0),
   );
   const where = matches.rule.flatMap((one, at) => (one === id ? [at] : []));
   return {
@@ -31,5 +33,6 @@ export function rulePageOf(
     rewrite: where.map((at) => matches.rewrite[at]!),
     matches: where.map((at) => matches.matches[at]!),
     done: matches.done,
+    times: null,
   };
 }

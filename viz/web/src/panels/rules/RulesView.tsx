@@ -16,6 +16,7 @@ import {
   costs,
   counted,
   cursor,
+  lastPass,
   listed,
   passNames,
   ruleTotals,
@@ -23,14 +24,17 @@ import {
   triesKnown,
   watchedTotals,
 } from "./store";
-import { openRule, rulesLink, list } from "./link";
+import { openPassRules, openRule, rulesLink, list } from "./link";
 import { RulePage } from "./page/RulePage";
+import { PassRules } from "./pass/PassRules";
+import { Sums } from "./Sums";
 
 const LINE = 28;
 
 export function RulesView() {
-  const { of } = rulesLink.value;
+  const { of, inPass } = rulesLink.value;
   if (of !== null) return <RulePage key={of} id={of} />;
+  if (inPass !== null) return <PassRules key={inPass} id={inPass} />;
   return (
     <main class={chosenCost.value ? "rv two" : "rv"} aria-label="What rules cost">
       <section class="grid-list rulelist" data-region="Rules" aria-label="Rules">
@@ -51,9 +55,10 @@ export function RulesView() {
 function Tools() {
   const v = rulesLink.value;
   const t = ruleTotals.value;
+  const pass = lastPass.value;
   return (
     <div class="ph">
-      <b class="mid nw">Rules by match time</b>
+      <b class="mid nw">What rules cost</b>
       <label class="field find">
         <Icon name="search" />
         <input
@@ -108,6 +113,19 @@ function Tools() {
       >
         Never matched
       </button>
+      <button
+        type="button"
+        class="btn"
+        disabled={!pass}
+        title={
+          pass
+            ? `What the rules of ${short(pass.name, 60)}, the pass that you looked at last, took in it alone (T)`
+            : "No pass has been looked at"
+        }
+        onClick={() => pass && openPassRules(pass.id)}
+      >
+        This pass alone
+      </button>
       <span class="sp" />
       {t && !counted.value && (
         <span class="t3 num nw" role="status">
@@ -134,7 +152,7 @@ function List() {
   const problem = watchedTotals.error.value;
   const all = listed.value;
   const v = rulesLink.value;
-  const most = costs.value.reduce((m, c) => Math.max(m, c.id === REST ? 0 : (c.us ?? 0)), 0);
+  const most = costs.value.reduce((m, c) => Math.max(m, c.id === REST ? 0 : barOf(c)), 0);
   if (problem)
     return (
       <div class="state" role="alert">
@@ -229,6 +247,9 @@ function Rest({ c, top }: { c: Cost; top: number }) {
         </span>
       ))}
       <span class="num r">{micros(c.us ?? 0)}</span>
+      <span class="r t3" aria-hidden="true">
+        –
+      </span>
     </div>
   );
 }
@@ -272,18 +293,28 @@ function Line({ c, top, most }: { c: Cost; top: number; most: number }) {
       <span class="num r">{known ? signed(c.removed, "−") : "…"}</span>
       {c.matches ? <span class="num r t2">{micros(meanOf(c))}</span> : <span class="r t3">–</span>}
       {c.us === null ? (
-        <span class="r t3" title="It matched nothing; tries that do not match are not timed">
+        <span class="r t3" title="It matched nothing">
           –
         </span>
       ) : (
         <span class="num r b">{micros(c.us)}</span>
       )}
+      {c.tryUs === null ? (
+        <span class="r t3 el" title="This trace does not record how long tries took">
+          –
+        </span>
+      ) : (
+        <span class="num r">{micros(c.tryUs)}</span>
+      )}
       <span class="bar" aria-hidden="true">
-        <i style={{ width: `${most ? (100 * (c.us ?? 0)) / most : 0}%` }} />
+        <i style={{ width: `${most ? (100 * barOf(c)) / most : 0}%` }} />
       </span>
     </div>
   );
 }
+
+/** What the bar of a line shows: the time that sorts the list. */
+const barOf = (c: Cost): number => (rulesLink.value.sort.endsWith("tryUs") ? c.tryUs : c.us) ?? 0;
 
 /** As "4.2%"; "" where there is no share. */
 function percent(share: number | null): string {
@@ -294,47 +325,6 @@ function percent(share: number | null): string {
 }
 
 const signed = (n: number, sign: string): string => (n ? `${sign}${count(n)}` : "0");
-
-/** The sum over all lines that are listed. */
-function Sums() {
-  const all = costs.value.filter((c) => c.id !== REST);
-  const sum = (of: (c: Cost) => number): number => all.reduce((n, c) => n + of(c), 0);
-  const unknown = new Set(all.filter((c) => c.tries === null).map((c) => c.id)).size;
-  const rest = costs.value.reduce((n, c) => n + (c.id === REST ? (c.us ?? 0) : 0), 0);
-  return (
-    <div class="sums num">
-      <span>
-        {all.length > 0 && all.every((c) => c.tries === null) ? (
-          "tries not recorded in this trace"
-        ) : (
-          <>
-            <b>{count(sum((c) => c.tries ?? 0))}</b> tried
-            {unknown > 0 && ` (not recorded for ${plural(unknown, "rule")})`}
-          </>
-        )}
-      </span>
-      <span>
-        <b>{count(sum((c) => c.matches))}</b> matched
-      </span>
-      <span>
-        <b>{count(sum((c) => c.declines))}</b> declined
-      </span>
-      {counted.value && (
-        <span>
-          <b>+{count(sum((c) => c.added))}</b> and <b>−{count(sum((c) => c.removed))}</b> nodes
-        </span>
-      )}
-      <span>
-        <b>{micros(sum((c) => c.us ?? 0))}</b> in matches
-      </span>
-      {rest > 0 && (
-        <span title={REST_TITLE}>
-          <b>{micros(rest)}</b> outside matches
-        </span>
-      )}
-    </div>
-  );
-}
 
 function Chosen() {
   const cost = chosenCost.value;

@@ -1,11 +1,21 @@
 /** Commands of the rules view. */
-import { chosen, chosenCost, columns, costs, ruleTotals, showSteps, triesKnown } from "./store";
+import {
+  chosen,
+  chosenCost,
+  columns,
+  costs,
+  lastPass,
+  ruleTotals,
+  showSteps,
+  triesKnown,
+} from "./store";
 import { nextOrder } from "../../ui/SortHead";
 import type { Command } from "../../parts/command";
-import { openRule, rulesLink, list } from "./link";
-import { openNext, pageOf, passes } from "./page/store";
+import { openPassRules, openRule, rulesLink, list } from "./link";
+import { openNext, pageOf, passes, rulePage } from "./page/store";
+import { passOf } from "./pass/store";
 
-const isPage = (): boolean => pageOf.value !== null;
+const isPage = (): boolean => pageOf.value !== null || passOf.value !== null;
 const here = (): boolean => !isPage() && costs.value.length > 0;
 const command = (
   id: string,
@@ -50,22 +60,36 @@ export const rulesCommands: readonly Command[] = [
     "close",
     "Close the rule",
     ["X"],
-    () => (isPage() ? openRule(null) : (chosen.value = null)),
+    () => {
+      if (pageOf.peek() !== null) openRule(null);
+      else if (passOf.peek() !== null) openPassRules(null);
+      else chosen.value = null;
+    },
     () => isPage() || chosen.value !== null,
+  ),
+  command(
+    "time",
+    "Show what tries took: in the pass that was looked at last, or of this rule by pass",
+    ["T"],
+    () => {
+      if (pageOf.peek() !== null) list({ byTime: !rulesLink.peek().byTime });
+      else openPassRules(lastPass.peek()!.id);
+    },
+    () => (pageOf.value !== null ? rulePage.value !== null : !isPage() && lastPass.value !== null),
   ),
   command(
     "next",
     "Open the next pass in which the rule matched",
     ["]"],
     () => openNext(1),
-    () => isPage() && passes.value.length > 0,
+    () => pageOf.value !== null && passes.value.length > 0,
   ),
   command(
     "previous",
     "Open the previous pass in which the rule matched",
     ["["],
     () => openNext(-1),
-    () => isPage() && passes.value.length > 0,
+    () => pageOf.value !== null && passes.value.length > 0,
   ),
 ];
 

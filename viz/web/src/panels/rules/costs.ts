@@ -16,8 +16,10 @@ export interface Cost {
   tries: number | null;
   matches: number;
   declines: number;
-  /** Time in its matches; null where there was none: other tries are not timed. */
+  /** Time in its matches; null where there was none. */
   us: number | null;
+  /** Time of all its tries; null: the trace does not say it. */
+  tryUs: number | null;
   added: number;
   removed: number;
 }
@@ -51,19 +53,22 @@ export function listRules(
     cost.matches += t.matches;
     cost.declines += t.declines;
     if (t.matches) cost.us = (cost.us ?? 0) + t.us;
+    if (t.tryUs != null) cost.tryUs = (cost.tryUs ?? 0) + t.tryUs;
     cost.added += t.added;
     cost.removed += t.removed;
   }
   const heard = new Set(made.keys());
-  for (const { pass, id, tries } of totals.silent ?? []) {
+  for (const { pass, id, tries, us } of totals.silent ?? []) {
     if (!wanted(pass)) continue;
     for (const [i, rule] of id.entries()) {
       const key = keyOf(rule, pass);
       const known = heard.has(key) ? made.get(key)! : null;
-      if (!known && !choice.never) continue;
+      const took = us?.[i] ?? null;
+      if (!known && !choice.never && !took) continue;
       const name = rules.get(rule)?.name ?? "unknown";
       const cost = known ?? enter(made, key, rule, name, pass, rules);
       if (cost.tries !== null) cost.tries += tries[i] ?? 0;
+      if (took !== null) cost.tryUs = (cost.tryUs ?? 0) + took;
     }
   }
   if (!choice.never && !choice.query) rest(made, totals, choice);
@@ -105,7 +110,7 @@ function enter(
     const rule = rules.get(id);
     const place = rule ? `${rule.file}:${rule.line}` : "";
     const nothing = { tries: 0, matches: 0, declines: 0, added: 0, removed: 0, us: null };
-    cost = { key, id, rule: name, pass, passes: [], place, ...nothing };
+    cost = { key, id, rule: name, pass, passes: [], place, ...nothing, tryUs: null };
     made.set(key, cost);
   }
   cost.passes.push(pass);
@@ -134,6 +139,10 @@ export function whyNever(c: Pick<Cost, "matches" | "tries" | "declines">): strin
     return `It was tried on ${plural(c.tries, "node")}, and its pattern matched none of them.`;
   return `It was tried on ${plural(c.tries, "node")}. Its pattern matched ${plural(c.declines, "time")}, and its function declined each of them.`;
 }
+
+/** What the time of tries is. */
+export const TRY_TITLE =
+  "Total time of its tries, whether they matched or not: running its pattern and its function, with the passes that the function runs";
 
 const COLUMNS: readonly Column<Cost>[] = [
   { key: "rule", name: "Rule", value: (c) => c.rule },
@@ -177,7 +186,14 @@ const COLUMNS: readonly Column<Cost>[] = [
     name: "In matches",
     value: (c) => c.us ?? -1,
     right: true,
-    title: "Total time of its function over all matches; tries that do not match are not timed",
+    title: "Total time of its function over all matches",
+  },
+  {
+    key: "tryUs",
+    name: "In tries",
+    value: (c) => c.tryUs ?? -1,
+    right: true,
+    title: TRY_TITLE,
   },
 ];
 

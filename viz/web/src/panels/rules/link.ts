@@ -14,6 +14,10 @@ export interface RulesLink {
   query: string;
   /** The rule whose page is open in place of the list; null: the list. */
   of: number | null;
+  /** On the page of a rule: its passes by the time of its tries, not those in which it matched. */
+  byTime: boolean;
+  /** The pass whose rules are listed alone; null: those of the run. */
+  inPass: number | null;
 }
 
 const FIRST_SORT = "-us";
@@ -22,7 +26,10 @@ const SORT = /^-?[a-zA-Z]{1,16}$/;
 const LONGEST_QUERY = 200;
 
 export const rulesLink = new LinkPart<RulesLink>({
-  first: { sort: FIRST_SORT, perPass: false, pass: null, never: false, query: "", of: null },
+  first: {
+    ...{ sort: FIRST_SORT, perPass: false, pass: null, never: false, query: "" },
+    ...{ of: null, byTime: false, inPass: null },
+  },
   read: (q) => ({
     sort: q.matching("o", SORT) ?? FIRST_SORT,
     perPass: q.matching("by", /^pass$/) !== null,
@@ -30,6 +37,8 @@ export const rulesLink = new LinkPart<RulesLink>({
     never: q.matching("only", /^never$/) !== null,
     query: q.text("q", LONGEST_QUERY),
     of: q.natural("ru"),
+    byTime: q.matching("rt", /^time$/) !== null,
+    inPass: q.natural("rp"),
   }),
   write(link, put) {
     put("o", link.sort !== FIRST_SORT && link.sort);
@@ -38,8 +47,10 @@ export const rulesLink = new LinkPart<RulesLink>({
     put("only", link.never && "never");
     put("q", link.query);
     put("ru", link.of);
+    put("rt", link.byTime && "time");
+    put("rp", link.inPass);
   },
-  isJump: (a, b) => a.of !== b.of,
+  isJump: (a, b) => a.of !== b.of || a.inPass !== b.inPass,
 });
 
 /** Lists other rules, or in another way; typing and sorting leave no entries in the history. */
@@ -51,4 +62,9 @@ export function list(change: Partial<RulesLink>): void {
 /** Opens the page of a rule, or with null the list again. */
 export function openRule(of: number | null): void {
   go({ page: "rules" }, "auto", rulesLink.with({ of }));
+}
+
+/** Lists the rules of one pass alone, or with null those of the run. */
+export function openPassRules(inPass: number | null): void {
+  go({ page: "rules" }, "auto", rulesLink.with({ of: null, inPass }));
 }

@@ -1,8 +1,9 @@
 /** What rules did and cost, as the page knows it. */
 import type { PagePanel } from "../../parts/panel";
 import { rulesCommands } from "./commands";
-import { openRule, rulesLink } from "./link";
+import { openPassRules, openRule, rulesLink } from "./link";
 import { pageOf, watchedPage } from "./page/store";
+import { passOf, watchedPass } from "./pass/store";
 import { RulesView } from "./RulesView";
 import { watchedTotals } from "./store";
 import { focusField } from "../../state/regions";
@@ -19,10 +20,12 @@ export const rulesPanel: PagePanel = {
   start: () => {
     watchedTotals.start();
     watchedPage.start();
+    watchedPass.start();
   },
   escape: () => {
-    if (pageOf.peek() === null) return false;
-    openRule(null);
+    if (pageOf.peek() !== null) openRule(null);
+    else if (passOf.peek() !== null) openPassRules(null);
+    else return false;
     return true;
   },
 };

@@ -11,7 +11,8 @@ import { rulesLink } from "./link";
 /** Asked for while the view is open: leaving it ends the counting. */
 export const watchedTotals = new Watched<RuleTotals>(
   "api/rule-totals",
-  () => view.value.page === "rules" && rulesLink.value.of === null,
+  () =>
+    view.value.page === "rules" && rulesLink.value.of === null && rulesLink.value.inPass === null,
   (signal) => data().ruleTotals(signal),
   (t) => data().server !== null && t.counted < t.steps,
 );
@@ -33,6 +34,11 @@ export const passNames = computed(() => (ruleTotals.value ? passesOf(ruleTotals.
 export const columns = computed(() => columnsFor(rulesLink.value.perPass));
 export const listed = computed(() => sorted(costs.value, columns.value, rulesLink.value.sort));
 export const chosenCost = computed(() => costs.value.find((c) => c.key === chosen.value) ?? null);
+
+/** The pass that was looked at last. */
+export const lastPass = computed(
+  () => rows.value.find((r) => r.kind === "rewrite" && r.id === view.value.rewrite) ?? null,
+);
 
 let looking: AbortController | null = null;
 

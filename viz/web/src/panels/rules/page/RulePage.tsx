@@ -10,10 +10,10 @@ import { count, micros, plural, short } from "../../../state/format";
 import { currentKernel, currentRow, rows, ruleName } from "../../../state/state";
 import { Icon } from "../../../ui/Icon";
 import { VirtualList } from "../../../ui/VirtualList";
-import { whyNever } from "../costs";
-import { openRule } from "../link";
+import { TRY_TITLE, whyNever } from "../costs";
+import { list, openRule, rulesLink } from "../link";
 import { largestPass, type MatchedPass, sumsOf } from "./places";
-import { cursor, openMatch, openNext, passes, rulePage, watchedPage } from "./store";
+import { cursor, openMatch, openNext, passes, rulePage, timed, watchedPage } from "./store";
 
 const LINE = 26;
 
@@ -39,7 +39,7 @@ export function RulePage({ id }: { id: number }) {
       </section>
       {page && (
         <>
-          <Matched page={page} />
+          <Passes page={page} />
           <aside class="rp-text" data-region="Rule text" aria-label="Rule text">
             <div class="scroll">
               <RuleText
@@ -107,6 +107,8 @@ function Summary({ page }: { page: Page }) {
     sums.tries === null
       ? "The trace does not say how often it was tried."
       : `Tried on ${plural(sums.tries, "node")}.`;
+  const took =
+    sums.tryUs === null || !page.passes.length ? "" : ` All its tries took ${micros(sums.tryUs)}.`;
   const said = sums.matches
     ? `${tried} It matched ${plural(sums.matches, "time")} in ${plural(page.rewrite.length, "pass", "passes")} and declined ${plural(sums.declines, "time")}; its matches took ${micros(sums.us)}.`
     : page.passes.length
@@ -114,7 +116,10 @@ function Summary({ page }: { page: Page }) {
       : "No pass of this run is known to have tried it.";
   return (
     <div class="sec">
-      <p class="rp-said">{said}</p>
+      <p class="rp-said">
+        {said}
+        {took}
+      </p>
       {!page.done && (
         <p class="t3 small" role="status">
           Still counting
@@ -136,6 +141,9 @@ function ByPass({ page }: { page: Page }) {
           <th class="r">%</th>
           <th class="r">Declined</th>
           <th class="r">In matches</th>
+          <th class="r" title={TRY_TITLE}>
+            In tries
+          </th>
           <th />
         </tr>
       </thead>
@@ -169,6 +177,9 @@ function PassLine({ one, rule }: { one: RuleInPass; rule: number }) {
       <td class="r t2">{one.tries ? percent(one.matches / one.tries) : ""}</td>
       <td class="r">{count(one.declines)}</td>
       <td class="r">{one.matches ? micros(one.us) : <span class="t3">–</span>}</td>
+      <td class="r b" title={inFunction(one)}>
+        {one.tryUs === null ? <span class="t3">–</span> : micros(one.tryUs)}
+      </td>
       <td class="r">
         {largest && (
           <Go
@@ -183,27 +194,57 @@ function PassLine({ one, rule }: { one: RuleInPass; rule: number }) {
   );
 }
 
+const inFunction = (one: RuleInPass): string | undefined =>
+  one.functionUs === null ? undefined : `${micros(one.functionUs)} of it in its function`;
+
 const percent = (share: number): string =>
   share > 0 && share < 0.001
     ? "<0.1%"
     : `${share === 0 || share >= 0.1 ? Math.floor(100 * share) : (100 * share).toFixed(1)}%`;
 
-/** The passes in which it matched, in the order of the run. */
-function Matched({ page }: { page: Page }) {
-  const all = passes.value;
-  if (!page.rewrite.length) return null;
+/** The passes in which it matched, in the order of the run; or those in which it was tried longest. */
+function Passes({ page }: { page: Page }) {
+  const { byTime } = rulesLink.value;
+  const all = byTime ? timed.value : passes.value;
+  const title = byTime ? "Where its tries took longest" : "Where it matched";
   return (
-    <section class="rp-where grid-list" data-region="Where it matched" aria-label="Where it matched">
+    <section class="rp-where grid-list" data-region={title} aria-label={title}>
       <div class="ph">
-        <b class="el">Where it matched</b>
+        <span class="seg" role="group" aria-label="Passes">
+          <button
+            type="button"
+            aria-pressed={!byTime}
+            title="Passes in which it matched, in the order of the run (T)"
+            onClick={() => list({ byTime: false })}
+          >
+            Matched
+          </button>
+          <button
+            type="button"
+            aria-pressed={byTime}
+            title="Passes in which its tries took longest (T)"
+            onClick={() => list({ byTime: true })}
+          >
+            By time
+          </button>
+        </span>
         <span class="sp" />
         <span class="t3 num nw">{plural(all.length, "pass", "passes")}</span>
       </div>
+      <div class="heads">
+        <span>Pass</span>
+        <span>Within</span>
+        <span class="r">Matches</span>
+        <span class="r" title={TRY_TITLE}>
+          In tries
+        </span>
+      </div>
+      {!all.length && <div class="state">{byTime ? noTimes(page) : "It matched in no pass."}</div>}
       <VirtualList
         id="rule-passes"
         class="tree"
         role="listbox"
-        label="Passes in which it matched"
+        label={byTime ? "Passes by the time of its tries" : "Passes in which it matched"}
         items={all}
         keyOf={(p) => String(p.row.id)}
         lineHeight={LINE}
@@ -220,6 +261,14 @@ function Matched({ page }: { page: Page }) {
       />
     </section>
   );
+}
+
+function noTimes(page: Page): string {
+  if (page.times)
+    return "In no single pass did its tries take 10 µs; the table has the time by pass name.";
+  return page.passes.some((one) => one.tryUs !== null)
+    ? "This file has the time of tries by pass name only; the time in each pass needs the trace: uopviz open."
+    : "This trace does not record how long tries took.";
 }
 
 function MatchedLine({ p, top }: { p: MatchedPass; top: number }) {
@@ -242,7 +291,10 @@ function MatchedLine({ p, top }: { p: MatchedPass; top: number }) {
       <span class="el t3" title={short(p.where, 1000)}>
         {short(p.where)}
       </span>
-      <span class="num r">{plural(p.matches, "match", "matches")}</span>
+      <span class="num r t2">{p.matches ? count(p.matches) : "–"}</span>
+      <span class="num r" title="Time of its tries in this pass">
+        {p.us === null ? <span class="t3">–</span> : micros(p.us)}
+      </span>
     </div>
   );
 }

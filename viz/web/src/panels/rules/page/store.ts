@@ -5,7 +5,7 @@ import { announce, data, go } from "../../../state/actions";
 import { rows, view } from "../../../state/state";
 import { Watched } from "../../../state/watched";
 import { rulesLink } from "../link";
-import { type MatchedPass, matchedPasses } from "./places";
+import { type MatchedPass, matchedPasses, timedPasses } from "./places";
 
 /** The rule whose page is open. */
 export const pageOf = computed(() => (view.value.page === "rules" ? rulesLink.value.of : null));
@@ -26,12 +26,18 @@ export const passes = computed<readonly MatchedPass[]>(() =>
   rulePage.value ? matchedPasses(rulePage.value, rows.value) : [],
 );
 
+/** The passes in which its tries took most time; empty where that is not known. */
+export const timed = computed<readonly MatchedPass[]>(() =>
+  rulePage.value ? timedPasses(rulePage.value, rows.value) : [],
+);
+
 /** The line of the list of passes that keys act on. */
 export const cursor = signal<string | null>(null);
 
-/** The graphs at the first match of the rule in a pass, filtered to it. */
+/** The graphs at the first match of the rule in a pass, filtered to it; at the first step of the
+ * pass where it did not match. */
 export function openMatch(pass: MatchedPass): void {
-  const rule = pageOf.peek();
+  const rule = pass.matches ? pageOf.peek() : null;
   const change = { page: "graphs", rewrite: pass.row.id, rule, op: null } as const;
   go({ ...change, step: null, slot: null, uid: null, node: null, tab: "step" }, "push");
 }
