@@ -358,7 +358,7 @@ class Translation:
             if gates:
                 gate = self.terms.both(address.gate, gates[k % len(gates)])
                 address = address._replace(gate=gate)
-            made.append(Write(address, values[k]))
+            made.append(Write(address, values[k], u))
         return tuple(made)
 
     def _ended(self, u: UOp, point: Point) -> tuple[Value, ...]:
