@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.dtype import DType, dtypes
+from core.prove.rounding import units
 from core.prove.term import Kind, Term, postorder
 from core.prove.value import UnknownMeaningError
 from core.uop.meaning_arrays import evaluate_arrays, numpy_dtype, round_array
@@ -186,14 +187,6 @@ class _Run:
             x = np.asarray(self.values[t.args[0]], np.float64)
             some = some & (np.trunc(x - errs[0]) != np.trunc(x + errs[0]))
         return np.where(some, np.inf, 0.0)
-
-
-def units(dtype: DType) -> tuple[float, float]:
-    """The unit roundoff of a float dtype, and its smallest number above zero."""
-    bits = {"float64": 52, "float32": 23, "float16": 10, "bfloat16": 7, "fp8e4m3": 3, "fp8e5m2": 2}
-    least = {"float64": -1074, "float32": -149, "float16": -24, "bfloat16": -133}
-    name = dtype.scalar().name
-    return 2.0 ** -(bits.get(name, 2) + 1), 2.0 ** least.get(name, -16)
 
 
 def _propagated(

@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 
 from core.dtype import AddrSpace, DType, dtypes
+from core.prove.rounding import longest_sum
 from core.prove.verdict import Verdict
 from core.runtime.reference.states import kernel_states
 from core.shape import ShapeTracker
@@ -14,7 +15,7 @@ from core.uop import Ops, UOp
 from core.uop.kernelinfo import KernelInfo
 from tests.core.passes.kernels import CPU, plain, store
 from viz.check import states
-from viz.check.states import States, longest_sum
+from viz.check.states import States
 
 N = 64
 
