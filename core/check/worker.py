@@ -19,17 +19,19 @@ import numpy as np
 from core.check.edited import Edited, with_text
 from core.check.isolate import MEMORY_LIMIT, RunResult
 from core.check.limits import limit_memory
-from core.check.safety import BASE, check_kernel, run_bytes
+from core.check.safety import BASE, MAX_BYTES, check_kernel, run_bytes
 from core.check.trial import arguments, launch_times
 from core.compile import compile_kernel
 from core.dtype import DType, dtypes
 from core.errors import RunError, UopvizError
+from core.prove.rounding import of_result
 from core.runtime.base import Runner
 from core.runtime.buffer import Buffer
 from core.runtime.device import Device
 from core.runtime.emulator.device import EmulatorRunner
 from core.runtime.gpu.launch import GpuRunner
-from core.runtime.numeric import Array, from_memory, memory_dtype, to_memory
+from core.runtime.numeric import Array, from_memory
+from core.runtime.reference.inputs import Values, random_inputs
 from core.runtime.reference.kernel import evaluate_kernel
 from core.uop.args import decode_arg
 from core.uop.kernelinfo import Opt
@@ -39,11 +41,8 @@ from core.uop.pointer import pointer_of
 from core.uop.serial import from_data
 from core.uop.uop import UOp
 
-TOLERANCE: Final = {"float64": 1e-9, "float32": 1e-4, "float16": 2e-2, "bfloat16": 5e-2}
-"""Largest error of a float result relative to the largest magnitude; 8-bit floats: 0.2. The sums of
-a reduce round differently in another order; other dtypes must agree exactly."""
 PIECE: Final = 1 << 20
-"""Elements of an argument or result that are made or compared at once."""
+"""Elements of a result that are compared at once."""
 _WARM: Final = 3
 _SEED: Final = 1
 
@@ -175,8 +174,7 @@ def difference(
     for _, a, b in _pieces(got, wanted, kind):
         worst = max(worst, float(_apart(a, b).max(initial=0.0)))
         largest = max(largest, float(np.abs(b[np.isfinite(b)]).max(initial=0.0)))
-    near = max(TOLERANCE.get(name, 0.2) for name in (dtype, *rounded))
-    return worst, near * max(1.0, largest) if dtypes.is_float(kind) else 0.0
+    return worst, of_result((dtype, *rounded), largest) if dtypes.is_float(kind) else 0.0
 
 
 def summed_products(ast: UOp) -> list[str]:
@@ -236,24 +234,10 @@ def _runner(ast: UOp, device: str, opts: object, source: Edited | None) -> Runne
 
 
 def random_arguments(ast: UOp, seed: int = _SEED) -> list[Array]:
-    """Random values for every argument, the same for one seed: floats in [-1, 1), integers 0..9.
-    Made a piece at a time, so that nothing needs more memory than they do."""
-    random = np.random.default_rng(seed)
-    made: list[Array] = []
-    for u in arguments(ast):
-        dtype, size = u.dtype.base, int(cast("Any", u.dtype).size)
-        held = np.empty(size, memory_dtype(dtype))
-        for begin in range(0, size, PIECE):
-            count = min(PIECE, size - begin)
-            if dtypes.is_float(dtype):
-                values = random.uniform(-1, 1, count)
-                wide = values if dtype.name == "float64" else values.astype(np.float32)
-                held[begin : begin + count] = to_memory(wide, dtype)
-            else:
-                most = 2 if dtypes.is_bool(dtype) else 10
-                held[begin : begin + count] = random.integers(0, most, count)
-        made.append(held)
-    return made
+    """Random values for every argument in order, the same for one seed: floats in [-1, 1), integers
+    0..9."""
+    inputs = random_inputs(ast, seed=seed, values=Values.UNIT, most_bytes=MAX_BYTES)
+    return [inputs.buffers[u.arg] for u in arguments(ast)]
 
 
 def _evaluate(ast: UOp, values: list[Array], variables: Mapping[str, int], room: int) -> str:

@@ -7,6 +7,7 @@ from itertools import product
 from typing import Final
 from weakref import WeakKeyDictionary
 
+from core.dtype import dtypes
 from core.errors import UopvizError
 from core.uop import Ops, UOp
 from core.uop.kernelinfo import AxisType
@@ -53,6 +54,16 @@ def loops_bound(roots: Iterable[UOp], cut: Collection[UOp]) -> frozenset[UOp]:
             found.update(r for r in u.src[1:] if r.op is Ops.RANGE and not own_axes(r))
         stack += u.src
     return frozenset(found)
+
+
+def is_gated(u: UOp) -> bool:
+    """Whether an address has a condition under which it is accessed."""
+    while u.op in (Ops.INDEX, Ops.AFTER, Ops.CAST, Ops.NOOP):
+        below, *rest = u.src
+        if u.op is Ops.INDEX and rest and dtypes.is_bool(rest[-1].dtype.scalar()):
+            return True
+        u = below
+    return False
 
 
 def own_axes(u: UOp) -> Axes:

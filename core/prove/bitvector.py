@@ -33,27 +33,57 @@ def compare(a: Term, b: Term, given: Term | None = None, timeout: int = TIMEOUT)
     """Whether two terms are equal for all inputs within their bounds (where `given` holds).
     "unknown": z3 is not installed, cannot say them, or did not decide it in so many
     milliseconds."""
+    return solve(a, b, given, timeout)[0]
+
+
+def solve(
+    a: Term, b: Term, given: Term | None = None, timeout: int = TIMEOUT
+) -> tuple[Answer, dict[Term, int]]:
+    """The same, and where they differ, values of their inputs and of what they read for which they
+    do: none where an op is an unknown function to z3."""
     z3 = solver_module()
-    if z3 is None:
-        return "unknown"
-    if a.dtype != b.dtype:
-        return "unknown"
-    try:
-        found = _asked(z3, a, b, given, timeout)
-    except z3.Z3Exception:
-        return "unknown"
-    return "equal" if found == z3.unsat else "differ" if found == z3.sat else "unknown"
-
-
-def _asked(z3: Any, a: Term, b: Term, given: Term | None, timeout: int) -> Any:
+    if z3 is None or a.dtype != b.dtype:
+        return "unknown", {}
     encoded = Encoding(z3)
+    try:
+        solver = _solver(z3, encoded, a, b, given, timeout)
+        found = solver.check()
+        if found != z3.sat:
+            return ("equal" if found == z3.unsat else "unknown"), {}
+        return "differ", _values(encoded, solver.model(), a, b)
+    except z3.Z3Exception:
+        return "unknown", {}
+
+
+def _values(encoded: Encoding, model: Any, a: Term, b: Term) -> dict[Term, int]:
+    """What a model says of the inputs and of what is read."""
+    terms = postorder([a, b])
+    if any(_is_unknown(t) for t in terms):
+        return {}
+    leaves = [t for t in terms if t.op in (Kind.INPUT, Kind.READ)]
+    return {t: _integer(model.eval(encoded.of(t), model_completion=True), t.dtype) for t in leaves}
+
+
+def _is_unknown(t: Term) -> bool:
+    """Whether z3 knows nothing of what a term computes."""
+    opaque = (Kind.REDUCE, Ops.THREEFRY, Ops.POW, Ops.BITCAST)
+    return dtypes.is_float(t.dtype) or t.op in opaque
+
+
+def _integer(value: Any, dtype: DType) -> int:
+    if dtypes.is_bool(dtype):
+        return int(str(value) == "True")
+    return int(value.as_long() if dtypes.is_unsigned(dtype) else value.as_signed_long())
+
+
+def _solver(z3: Any, encoded: Encoding, a: Term, b: Term, given: Term | None, timeout: int) -> Any:
     left, right = encoded.of(a), encoded.of(b)
     if given is not None:
         encoded.bounds.append(encoded.of(given))
     solver = z3.SolverFor("QF_AUFBV") if encoded.functions else z3.SolverFor("QF_BV")
     solver.set("timeout", timeout)
     solver.add(*encoded.bounds, left != right)
-    return solver.check()
+    return solver
 
 
 class Encoding:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from core.dtype import PtrDType, dtypes
-from core.prove.axes import LANES, axes_of, loops_bound
+from core.prove.axes import LANES, axes_of, is_gated, loops_bound
 from core.uop import Ops, UOp
 
 DEPTHS: Final[tuple[int, ...]] = (3, 6, 12, 40)
@@ -74,10 +74,12 @@ def _opened(u: UOp) -> bool:
 
 
 def key_of(before: UOp, after: UOp, cut: frozenset[UOp]) -> tuple[Any, ...]:
-    """What the answer depends on: the nodes down to the cut, and what is known of those in it."""
+    """What the answer depends on: the nodes down to the cut, and what is known of those in it. The
+    two nodes themselves are looked into, even where one is a part of the other."""
     place: dict[UOp, int] = {}
     made: list[Any] = []
-    bound = loops_bound((before, after), cut - {before, after})
+    cut = cut - {before, after}
+    bound = loops_bound((before, after), cut)
     for root in (before, after):
         for u in _postorder(root, cut, place):
             place[u] = len(place)
@@ -109,7 +111,8 @@ def _described(
     if u in cut:
         lanes = tuple(sorted((r.arg, place.get(r, -1)) for r in u.ranges if r.arg[-1] in LANES))
         loops = tuple(sorted(r.arg[0] for r in u.ranges if r in bound))
-        return ("cut", u.dtype, repr(u.bounds), shape, lanes, axes_of(u), loops)
+        gated = isinstance(u.dtype, PtrDType) and is_gated(u)
+        return ("cut", u.dtype, repr(u.bounds), shape, lanes, axes_of(u), loops, gated)
     arg = repr(u.arg)
     if u.op in (Ops.BUFFER, Ops.DEFINE_GLOBAL, Ops.DEFINE_REG, Ops.DEFINE_LOCAL):
         arg = "" if u.op is not Ops.BUFFER else repr(u.arg)

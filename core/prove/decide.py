@@ -27,6 +27,7 @@ from core.prove.value import UnknownMeaningError
 from core.prove.verdict import MAX_VALUES, Verdict
 from core.prove.writes import matched
 from core.uop import Ops, UOp
+from core.uop.meaning_arrays import numpy_dtype
 from core.uop.rule import Assumes
 
 MAX_TRIED: Final = 1 << 16
@@ -85,11 +86,16 @@ class Checker:
     def _at(
         self, before: UOp, after: UOp, cut: frozenset[UOp], assumes: tuple[Assumes, ...]
     ) -> Verdict:
+        if before.dtype is dtypes.void:  # order depends on what lies below the cut, too
+            self.made += 1
+            return self._decide(before, after, cut, assumes)
         key = (*key_of(before, after, cut), assumes)
         known = self._known.get(key)
         if known is None:
             self.made += 1
-            known = self._known[key] = self._decide(before, after, cut, assumes)
+            known = self._decide(before, after, cut, assumes)
+            if known.kind not in ("differs", "unchecked"):
+                self._known[key] = known  # others depend on which inputs both sides have below
         return known
 
     def _decide(
@@ -125,6 +131,10 @@ class Checker:
         ways: set[str] = set()
         for goal in dict.fromkeys(goal for pair in pairs for goal in goals(*pair)):
             way = self._proof(*goal)
+            if isinstance(way, dict):
+                if goal in pairs and (wrong := self._counterexample(*goal, way)) is not None:
+                    return wrong
+                way = None
             if way is None:
                 no_z3 = bitvector.solver_module() is None
                 return replace(sampled, hint=bitvector.HINT) if no_z3 else sampled
@@ -133,8 +143,9 @@ class Checker:
             return sampled
         return Verdict("proved", ", ".join(sorted(ways)) or PROVED)
 
-    def _proof(self, a: Term, b: Term) -> str | None:
-        """How two terms are proved equal; None where they are not."""
+    def _proof(self, a: Term, b: Term) -> str | dict[Term, int] | None:
+        """How two terms are proved equal; None where they are not, or values for which they may
+        differ."""
         whole = [t for t in postorder([a, b]) if t.op is Kind.INPUT]
         leaves = {t for t in postorder([a, b]) if not t.args and not t.constant}
         unknown = any(
@@ -145,9 +156,18 @@ class Checker:
             samples = Samples(prod(sizes))
             left, right = samples.run_given([a, b], samples.exhaust(whole))
             return TRIED if np.array_equal(left, right) else None
-        if bitvector.compare(a, b, None, self.options.timeout) == "equal":
-            return BY_Z3
-        return None
+        answer, values = bitvector.solve(a, b, None, self.options.timeout)
+        return BY_Z3 if answer == "equal" else values or None
+
+    def _counterexample(self, a: Term, b: Term, values: dict[Term, int]) -> Verdict | None:
+        """The values for which z3 says that two terms differ, where they do."""
+        samples = Samples(1)
+        given = {t: np.array([value]).astype(numpy_dtype(t.dtype)) for t, value in values.items()}
+        left, right = (_text(x[0]) for x in samples.run_given([a, b], given))
+        if left == right:
+            return None
+        names = tuple((_name(t, n), _text(given[t][0])) for n, t in enumerate(given))
+        return Verdict("differs", "for these values", 1, 0.0, names[:MAX_VALUES], left, right)
 
     def _sampled(self, pairs: list[tuple[Term, Term]], assumes: tuple[Assumes, ...]) -> Verdict:
         count, error = self.options.samples, UnknownMeaningError("nothing")

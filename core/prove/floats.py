@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from core.dtype import dtypes
-from core.prove.sample import Samples, units
+from core.prove.rounding import ACCURATE, units
+from core.prove.sample import Samples
 from core.prove.term import Kind, Term
 from core.prove.value import UnknownMeaningError
 from core.prove.verdict import Verdict
@@ -21,8 +22,6 @@ from core.uop.rule import Assumes
 
 Array = npt.NDArray[Any]
 ON_THE_WAY: Final = "on the way"
-ACCURATE: Final = 64
-"""Units of the last place that a rule may lose which declares that it approximates."""
 
 
 @dataclass(frozen=True)

@@ -87,6 +87,8 @@ def _ask(asked: Question, read: Translation, before: UOp, after: UOp) -> None:
         _renamed(asked)
         return
     axes: Axes = tuple(sorted({*axes_of(before), *axes_of(after)}))
+    if len(dict(axes)) < len(axes):
+        raise UnknownMeaningError("lanes of a loop with two lengths")
     for point in points(axes):
         a, b = read.lanes(before, point), read.lanes(after, point)
         if before.op is Ops.INDEX and not isinstance(before.src[0].dtype, PtrDType):
@@ -180,7 +182,7 @@ def _stored_in_loops(asked: Question, read: Translation, before: UOp, after: UOp
     writes = [v for v in read.lanes(after) if isinstance(v, Write)]
     if next(loops, None) is not None:
         raise UnknownMeaningError(OTHER_LOOPS)
-    whole = Write(address, stored)
+    whole = Write(address, stored, before)
     if writes:
         whole = whole._replace(loops=writes[0].loops, ends=writes[0].ends)
     asked.stores.append(([whole], writes))

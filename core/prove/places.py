@@ -19,10 +19,11 @@ class Address(NamedTuple):
 
 class Write(NamedTuple):
     """One element that is stored, for every iteration of some loops, the outermost first; `ends`:
-    the END of each of them."""
+    the END of each of them; `store`: the node that stores it, and others at once."""
 
     address: Address
     value: Term
+    store: UOp
     loops: tuple[Term, ...] = ()
     ends: tuple[UOp, ...] = ()
 

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.dtype import DType, dtypes
+from core.prove.rounding import units
 from core.prove.term import Kind, Term, postorder
 from core.prove.value import UnknownMeaningError
 from core.uop.meaning_arrays import evaluate_arrays, numpy_dtype, round_array
@@ -93,13 +94,16 @@ class _Run:
             case Ops.CONST:
                 return np.full(size, t.data, numpy_dtype(t.dtype))
             case Kind.INPUT:
-                mixed = _mixed(self.rows, self.samples.name(t.data) + self.samples.seed)
-                return _any(t.dtype, mixed, self.rows, (t.low, t.high))
+                key = self.samples.name(t.data) + self.samples.seed
+                mixed = _mixed(self.rows, key)
+                turn = np.full(size, key >> np.uint64(32), np.uint64)
+                return _any(t.dtype, mixed, turn, self.rows, (t.low, t.high))
             case Kind.READ:
                 at = self.values[t.args[0]].astype(np.int64).view(np.uint64)
                 key = self.samples.name(t.data) + self.samples.seed
-                mixed = _mixed(_mixed(at, key), self.rows * _MIX)
-                return _any(t.dtype, mixed, self.rows, (t.low, t.high))
+                element = _mixed(at, key)
+                mixed = _mixed(element, self.rows * _MIX)
+                return _any(t.dtype, mixed, element >> np.uint64(32), self.rows, (t.low, t.high))
             case Kind.SUM:
                 constant, factors = t.data
                 made = np.full(size, constant % (1 << 64), np.uint64)
@@ -186,14 +190,6 @@ class _Run:
             x = np.asarray(self.values[t.args[0]], np.float64)
             some = some & (np.trunc(x - errs[0]) != np.trunc(x + errs[0]))
         return np.where(some, np.inf, 0.0)
-
-
-def units(dtype: DType) -> tuple[float, float]:
-    """The unit roundoff of a float dtype, and its smallest number above zero."""
-    bits = {"float64": 52, "float32": 23, "float16": 10, "bfloat16": 7, "fp8e4m3": 3, "fp8e5m2": 2}
-    least = {"float64": -1074, "float32": -149, "float16": -24, "bfloat16": -133}
-    name = dtype.scalar().name
-    return 2.0 ** -(bits.get(name, 2) + 1), 2.0 ** least.get(name, -16)
 
 
 def _propagated(
@@ -322,13 +318,15 @@ def _mixed(x: npt.NDArray[np.uint64], key: Any) -> npt.NDArray[np.uint64]:
 def _any(
     dtype: DType,
     mixed: npt.NDArray[np.uint64],
+    turn: npt.NDArray[np.uint64],
     rows: npt.NDArray[np.uint64],
     bounds: tuple[int, int],
 ) -> Array:
-    """A value of a dtype for each hash: in some samples mostly corner values, in others none."""
-    wild = (mixed >> np.uint64(8)) % np.uint64(4) < np.array([0, 1, 3, 0], np.uint64)[
-        rows % np.uint64(4)
-    ]
+    """A value of a dtype for each hash: in some samples mostly corner values, in others none. In
+    every fourth one, corner values take turns, so that each has its samples in which other inputs
+    are plain; integers there have any length in bits. `turn`: a hash of the input alone."""
+    kinds = rows % np.uint64(4)
+    wild = (mixed >> np.uint64(8)) % np.uint64(4) < np.array([0, 1, 3, 0], np.uint64)[kinds]
     if not dtypes.is_float(dtype):
         low, high = bounds
         span = high - low + 1
@@ -337,12 +335,20 @@ def _any(
         last = np.uint64(span - 1) - near
         ends = np.where((mixed >> np.uint64(12)) % np.uint64(2) == 0, near, last)
         offset = np.where(wild, ends, plain)
+        if low <= 0 and span > 1 << 8:
+            shift = (mixed >> np.uint64(3)) % np.uint64(max(1, int(high).bit_length()))
+            short = (mixed >> np.uint64(9)) % (np.uint64(high) >> shift) if high > 0 else offset
+            offset = np.where(kinds == 3, short + np.uint64(-low % (1 << 64)), offset)
         return (np.uint64(low % (1 << 64)) + offset).astype(numpy_dtype(dtype))
     corners = _corners(dtype)
+    count = np.uint64(len(corners))
     unit = (mixed >> np.uint64(11)).astype(np.float64) / (1 << 53)
     scale = np.exp2(((mixed >> np.uint64(3)) % np.uint64(9)).astype(np.float64) - 4)
     plain = (2 * unit - 1) * scale
-    found = np.where(wild, corners[(mixed >> np.uint64(20)) % np.uint64(len(corners))], plain)
+    number = rows // np.uint64(4)
+    taken = (kinds == 3) & ((number // count + turn) % np.uint64(2) == 0)
+    chosen = np.where(taken, (number + turn) % count, (mixed >> np.uint64(20)) % count)
+    found = np.where(wild | taken, corners[chosen], plain)
     return round_array(found, dtype)
 
 

@@ -19,6 +19,7 @@ from core.prove.axes import (
     UnknownMeaningError,
     axes_of,
     inwards,
+    is_gated,
     own_axes,
     points,
 )
@@ -135,8 +136,7 @@ class Translation:
         """An element of memory that a kernel stored a value in."""
         inner = Translation(self.terms)
         inner.arguments = kernel.src[1:], self
-        inside = Index(self.terms, shape, None, index.flat)
-        found = inner.element(value, inside)
+        found = inner.element(value, Index(self.terms, shape, None, index.flat))
         self.opaque |= inner.opaque
         return found
 
@@ -162,8 +162,7 @@ class Translation:
     def _where(self, valid: Term | None, x: Term) -> Term:
         if valid is None:
             return x
-        zero = self.terms.const(x.dtype, 0)
-        return self.terms.alu(Ops.WHERE, x.dtype, (valid, x, zero))
+        return self.terms.alu(Ops.WHERE, x.dtype, (valid, x, self.terms.const(x.dtype, 0)))
 
     def _translate(self, u: UOp, point: Point) -> tuple[Value, ...]:
         terms, dtype = self.terms, u.dtype
@@ -226,9 +225,8 @@ class Translation:
         if isinstance(u.dtype, PtrDType):
             zero = self._iteration(u) or self.terms.const(_INT, 0)
             count = u.src[1].dtype.count if u.op is Ops.INDEX else 1
-            if count == 1:
-                return (Address(key, zero, None),)
-            return tuple(Address((key, lane), zero, None) for lane in range(count))
+            keys = (key,) if count == 1 else tuple((key, lane) for lane in range(count))
+            return tuple(Address(one, zero, self._unknown_gate(u, one)) for one in keys)
         if u.dtype is dtypes.void:
             raise UnknownMeaningError(f"{u.op.name} is no value")
         scalar = u.dtype.scalar()
@@ -239,6 +237,13 @@ class Translation:
             self.terms.input((key, lane), scalar, low, high) for lane in range(u.dtype.count)
         )
 
+    def _unknown_gate(self, u: UOp, key: Hashable) -> Term | None:
+        """Whether an address that is an input is accessed at all."""
+        if not is_gated(u):
+            return None
+        at = self._iteration(u) or self.terms.const(_INT, 0)
+        return self.terms.read((key, "gate"), dtypes.bool, at)
+
     def _iteration(self, u: UOp) -> Term | None:
         """A number for each iteration of the loops that are reduced over, where `u` is in any; far
         apart, as what `u` addresses may lie beside it."""
@@ -247,9 +252,8 @@ class Translation:
         for r in loops:
             step = self.terms.alu(Ops.MUL, _INT, (at, self.terms.const(_INT, r.vmax + 1)))
             at = self.terms.alu(Ops.ADD, _INT, (step, self._wide(self.values(r)[0])))
-        return (
-            self.terms.alu(Ops.MUL, _INT, (at, self.terms.const(_INT, 1 << 24))) if loops else None
-        )
+        far = self.terms.const(_INT, 1 << 24)
+        return self.terms.alu(Ops.MUL, _INT, (at, far)) if loops else None
 
     def _unrolled(self, u: UOp, point: Point) -> tuple[Value, ...]:
         at, size, lane = dict(point), 1, 0
@@ -358,7 +362,7 @@ class Translation:
             if gates:
                 gate = self.terms.both(address.gate, gates[k % len(gates)])
                 address = address._replace(gate=gate)
-            made.append(Write(address, values[k]))
+            made.append(Write(address, values[k], u))
         return tuple(made)
 
     def _ended(self, u: UOp, point: Point) -> tuple[Value, ...]:
@@ -393,8 +397,4 @@ def _shape(u: UOp) -> tuple[int, ...]:
 
 
 def _resized(u: UOp) -> bool:
-    return _bits(u.dtype) != _bits(u.src[0].dtype)
-
-
-def _bits(dtype: DType) -> int:
-    return dtype.scalar().itemsize
+    return u.dtype.scalar().itemsize != u.src[0].dtype.scalar().itemsize

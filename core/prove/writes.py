@@ -1,23 +1,25 @@
 """What is written where, and in which order: pairs of terms for two sequences of writes.
 
 A later write replaces an earlier one of the same place where it happens whenever that one does. The
-order of writes counts where two of them may be of one element. Never decides whether terms are
-equal.
+order of writes counts where two of them may be of one element, or where one reads what another one
+may write. Never decides whether terms are equal.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from core.dtype import dtypes
+from core.prove.effects import apart, base_of, reads_of, same_order
 from core.prove.pairs import OTHER_LOOPS, conjuncts
 from core.prove.places import Write
 from core.prove.term import Term, Terms
 from core.prove.value import UnknownMeaningError
-from core.uop import Ops, UOp
-from core.uop.pointer import pointer_of
+from core.uop import UOp
 
 _Place = tuple[object, Term]
+ORDER: Final = "what is read may be written before in another order"
 
 
 def matched(
@@ -36,6 +38,8 @@ def matched(
         right = [right[at] for at in order]
     if not _ended_alike(left, right):
         raise UnknownMeaningError(OTHER_LOOPS)
+    if not _read_alike(terms, (before, left), (after, right)):
+        raise UnknownMeaningError(ORDER)
     found: list[tuple[Term, Term]] = []
     for a, b in zip(left, right, strict=True):
         if a.address.memory != b.address.memory:
@@ -94,17 +98,21 @@ def _moved_apart(terms: Terms, writes: Sequence[Write], order: Sequence[int]) ->
 
 
 def _apart(terms: Terms, x: Write, y: Write) -> bool:
-    """Whether two writes are certainly never of one element."""
-    if _base(x.address.memory) is not _base(y.address.memory):
+    """Whether two writes are certainly never of one element. In loops that both are in, iterations
+    keep their order."""
+    if base_of(x.address.memory) is not base_of(y.address.memory):
         return True
-    if x.address.memory != y.address.memory or x.loops or y.loops:
-        return False  # in loops, one iteration may write what the other one does in another
-    far = terms.alu(Ops.SUB, dtypes.int64, (x.address.at, y.address.at))
-    return far.low > 0 or far.high < 0
+    if x.address.memory != y.address.memory or x.ends != y.ends:
+        return False
+    return apart(terms, x.address.at, y.address.at)
 
 
-def _base(memory: object) -> object:
-    """The memory that an address is in, also where it is built on an input."""
-    while isinstance(memory, tuple):
-        memory = memory[0]
-    return pointer_of(memory) if isinstance(memory, UOp) else memory
+def _read_alike(
+    terms: Terms,
+    left: tuple[Sequence[Write], Sequence[Write]],
+    right: tuple[Sequence[Write], Sequence[Write]],
+) -> bool:
+    """Whether each of the writes that last reads after the same writes on both sides. Of each side,
+    all writes and those that last, which are matched in order."""
+    sides = [reads_of(terms, writes, kept, _lasting) for writes, kept in (left, right)]
+    return all(same_order(a, b) for a, b in zip(*sides, strict=True))

@@ -11,6 +11,8 @@ from typing import Any, Final
 
 from core.prove.bitvector import HINT, solver_module
 from core.prove.verdict import KINDS, Kind, verdict_of
+from viz.views.compiled import FIRST
+from viz.views.process import STRIDE
 from viz.views.store import Store
 
 Data = dict[str, Any]
@@ -21,7 +23,8 @@ MOST: Final = 10_000
 
 def message(store: Store, passes: Sequence[Data]) -> Data:
     """`Checked` of docs/json.md."""
-    names = {row["id"]: row["name"] for row in store.tree()["rows"] if row["kind"] == "rewrite"}
+    rewrites = [row for row in store.tree()["rows"] if row["kind"] == "rewrite"]
+    names = {row["id"]: row["name"] for row in rewrites}
     rules = {row["id"]: row for row in store.rules()}
     total: Counter[str] = Counter()
     integers: Counter[str] = Counter()
@@ -58,6 +61,7 @@ def message(store: Store, passes: Sequence[Data]) -> Data:
         "integers": {kind: integers[kind] for kind in KINDS},
         "rules": ordered[:MOST],
         "passes": list(passes),
+        "on_request": sum(row["id"] >= FIRST * STRIDE for row in rewrites),
         "z3": solver_module() is not None,
         "hint": "" if solver_module() is not None else HINT,
     }

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict
 from collections.abc import Mapping
-from math import prod
 from typing import Final
 
 import numpy as np
 
-from core.dtype import DType, PtrDType, dtypes
-from core.errors import RunError, UopvizError
+from core.dtype import AddrSpace, DType, PtrDType, dtypes
+from core.errors import AccessError, RunError, UopvizError
+from core.prove.rounding import PART, allowed, rounding_of, signs_open, units
 from core.prove.verdict import Verdict
 from core.runtime.numeric import Array, from_memory, to_memory
 from core.runtime.reference.inputs import Values, random_inputs
 from core.runtime.reference.kernel import evaluate_kernel, evaluations
-from core.uop import GroupOp, Ops, UOp
+from core.uop import Ops, UOp
+from core.uop.pointer import pointer_of
 
 MAX_WORK: Final = 1 << 21
 """Iterations, times the nodes that are in the innermost loop."""
@@ -31,14 +32,10 @@ _KEPT: Final = 12
 _INPUTS: Final = (Values.EXACT, Values.PLAIN, Values.CORNERS)
 _WAITING: Final = (Ops.BARRIER, Ops.COMMIT, Ops.WAIT)
 _LARGE: Final = 4.0
-_STEPS: Final = 64
-"""Roundings beside those of a reduction that may add up: each is half a unit in the last place of
-the largest value. A sum of n values in another order is off by at most n of these (N. Higham,
-"Accuracy and Stability of Numerical Algorithms", section 4.2)."""
-_EXACT: Final = frozenset({Ops.NEG, Ops.MAX, Ops.WHERE, Ops.TRUNC, Ops.BITCAST})
-"""Operations on floats that round nothing."""
 UNORDERED: Final = "barriers are not checked, and the pass changes them"
 SAME: Final = "the states before and after the pass store the same"
+SIGNS: Final = "but for the signs of zeros"
+OUTSIDE: Final = "the state after the pass leaves its memory"
 
 Stored = dict[int, Array]
 
@@ -59,21 +56,29 @@ class States:
         for state in (before, after):
             if (work := work_of(state)) > MAX_WORK:
                 return Verdict("unchecked", f"too large to be run ({work:,} operations)")
-        ulps, rounding = 0.0, max(rounding_of(before), rounding_of(after))
+        ulps, signs = 0.0, False
+        rounding = max(rounding_of(before), rounding_of(after))
+        either = signs_open(before) or signs_open(after)
         for values in _INPUTS:
+            held: Stored | None = None
             try:
-                pair = self._run(before, after, values), self._run(after, before, values)
+                held = self._run(before, after, values)
+                pair = held, self._run(after, before, values)
+            except AccessError as error:
+                kind = "unchecked" if held is None else "differs"
+                how = f"a state cannot be run: {error.what}" if held is None else OUTSIDE
+                return Verdict(kind, how[:300], after="" if held is None else error.what[:300])
             except (UopvizError, ArithmeticError, AssertionError, LookupError, ValueError,
                     TypeError, AttributeError, MemoryError) as error:  # fmt: skip
                 what = error.what if isinstance(error, UopvizError) else type(error).__name__
                 return Verdict("unchecked", f"a state cannot be run: {what}"[:300])
-            found = _compared(*pair, _dtypes(before), rounding)
+            found = _compared(*pair, _dtypes(before), rounding, either)
             if found.kind != "sampled":
                 return found
-            ulps = max(ulps, found.ulps)
+            ulps, signs = max(ulps, found.ulps), signs or found.how != SAME
         if _synchronised(before) != _synchronised(after):
             return Verdict("assumes", UNORDERED, len(_INPUTS), ulps)
-        how = f"{SAME}, but for rounding" if ulps else SAME
+        how = f"{SAME}, but for rounding" if ulps else f"{SAME}, {SIGNS}" if signs else SAME
         return Verdict("sampled", how, len(_INPUTS), ulps)
 
     def _run(self, state: UOp, other: UOp, values: Values) -> Stored:
@@ -132,12 +137,36 @@ def _is_kernel(u: UOp) -> bool:
     return ends and _stores(u)
 
 
-def _synchronised(state: UOp) -> Counter[Ops]:
-    """How often the threads of a state wait for each other, by op; of a state without memory that
-    they share, this is nothing. A run on the reference needs none of it."""
-    found = Counter(u.op for u in state.toposort())
-    shares = found[Ops.DEFINE_LOCAL] or found[Ops.COPY_ASYNC]
-    return Counter({op: found[op] for op in _WAITING if found[op]} if shares else {})
+def _synchronised(state: UOp) -> tuple[Counter[Ops], frozenset[tuple[object, ...]]]:
+    """How often the threads of a state wait for each other, by op, and which accesses to memory
+    that they share come before which others, with or without a barrier between; of a state without
+    such memory, this is nothing. A run on the reference needs none of it."""
+    nodes = state.toposort()
+    found = Counter(u.op for u in nodes)
+    if not found[Ops.DEFINE_LOCAL] and not found[Ops.COPY_ASYNC]:
+        return Counter(), frozenset()
+    orders: set[tuple[object, ...]] = set()
+    before: dict[UOp, frozenset[tuple[object, ...]]] = {}
+    for u in nodes:
+        seen = frozenset[tuple[object, ...]]().union(*(before[s] for s in u.src))
+        if u.op is Ops.BARRIER:
+            seen = frozenset((*access[:2], True) for access in seen)
+        elif (access := _shared_access(u)) is not None:
+            orders.update((*earlier, access[1]) for earlier in seen if earlier[0] is access[0])
+            seen |= {(*access, False)}
+        before[u] = seen
+    return Counter({op: found[op] for op in _WAITING if found[op]}), frozenset(orders)
+
+
+def _shared_access(u: UOp) -> tuple[UOp, bool] | None:
+    """Memory that the threads of a work group share, and whether it is written; None of a node that
+    does not access any."""
+    if u.op not in (Ops.LOAD, Ops.LDMATRIX, Ops.STORE, Ops.COPY_ASYNC):
+        return None
+    dtype = u.src[0].dtype
+    if not isinstance(dtype, PtrDType) or dtype.addrspace is not AddrSpace.LOCAL:
+        return None
+    return pointer_of(u.src[0]), u.op in (Ops.STORE, Ops.COPY_ASYNC)
 
 
 def _stores(u: UOp) -> bool:
@@ -150,75 +179,42 @@ def _arguments(state: UOp) -> UOp:
     return UOp.sink(*sorted(order, key=lambda u: (u.op, repr(u.arg))))
 
 
-def longest_sum(state: UOp) -> int:
-    """How many values the longest reduction of a state combines."""
-    longest = 1
-    for u in state.toposort():
-        count = max(1, u.src[0].dtype.count // max(1, u.dtype.count)) if u.src else 1
-        if u.op is Ops.REDUCE_AXIS:
-            count = prod(u.src[0].shaped[axis] for axis in u.arg[1])
-        elif u.op is Ops.REDUCE:
-            count *= prod(int(r.vmax) + 1 for r in u.src[1:] if r.op is Ops.RANGE)
-        elif u.op is Ops.END:
-            count = prod(int(r.vmax) + 1 for r in u.src[1:] if r.op is Ops.RANGE)
-        else:
-            continue
-        longest = max(longest, count)
-    return longest
-
-
-def rounding_of(state: UOp) -> float:
-    """How much all roundings of a state may add up to, as a part of its largest value: those of its
-    reductions in the dtype that they add in, and those of its other operations, at most `_STEPS`,
-    in the coarsest dtype of these."""
-    reduced = single = 0.0
-    steps, longest = 0, longest_sum(state)
-    for u in state.toposort():
-        dtype = u.dtype.base.scalar() if u.op is Ops.DEFINE_REG else u.dtype.scalar()
-        if isinstance(u.dtype, PtrDType) and u.op is not Ops.DEFINE_REG:
-            continue
-        if not dtypes.is_float(dtype):
-            continue
-        if u.op in (Ops.REDUCE, Ops.REDUCE_AXIS, Ops.DEFINE_REG):
-            reduced = max(reduced, dtypes.finfo(dtype).eps)
-        elif u.op in GroupOp.Elementwise and u.op not in _EXACT:
-            steps, single = steps + 1, max(single, dtypes.finfo(dtype).eps)
-    return longest * reduced + min(steps, _STEPS) * single
-
-
 def _compared(
-    before: Stored, after: Stored, kinds: Mapping[int, DType], rounding: float
+    before: Stored, after: Stored, kinds: Mapping[int, DType], rounding: float, signs: bool
 ) -> Verdict:
-    """The answer for the results of one run. No tolerance is more than an eighth of the largest
-    value: beyond that, an error could not be told from rounding."""
-    ulps = 0.0
+    """The answer for the results of one run: the same numbers, zeros with their signs unless these
+    are left open (`signs`), any NaN for any other; or as close as rounding allows."""
+    ulps, zeros = 0.0, False
     for number, held in before.items():
         dtype, x, y = kinds[number], held, after.get(number)
         if y is None or y.shape != x.shape:
             return Verdict("unchecked", "the states have other arguments")
-        if dtypes.is_float(dtype):
-            x, y = from_memory(x, dtype), from_memory(y, dtype)
+        if not dtypes.is_float(dtype):
+            if not (x == y).all():
+                return _differs(number, int(np.flatnonzero(x != y)[0]), x, y)
+            continue
+        x, y = from_memory(x, dtype), from_memory(y, dtype)
+        turned = (x == 0) & (y == 0) & (np.signbit(x) != np.signbit(y))
+        if turned.any() and not signs:
+            return _differs(number, int(np.flatnonzero(turned)[0]), x, y)
+        zeros |= bool(turned.any())
         same = (x == y) | ((x != x) & (y != y))
         if same.all():
             continue
-        at = int(np.flatnonzero(~same)[0])
-        if x.dtype.kind != "f":
-            return _differs(number, at, x, y)
         with np.errstate(all="ignore"):
             left, right = x.astype(np.float64), y.astype(np.float64)
             size = np.maximum(np.abs(left), np.abs(right))
             scale = max(1.0, float(size[np.isfinite(size)].max(initial=0.0)))
-            unit = dtypes.finfo(dtype).eps
             apart = np.abs(left - right)
-            allowed = 4 * unit * size + rounding * scale
-            far = ~same & ~(apart <= np.minimum(allowed, scale / 8))
-            if (far & (apart <= allowed)).any() and not (~same & ~(apart <= allowed)).any():
+            limit = allowed(dtype, size, rounding, scale)
+            far = ~same & ~(apart <= np.minimum(limit, scale / PART))
+            if (far & (apart <= limit)).any() and not (~same & ~(apart <= limit)).any():
                 return Verdict("unchecked", f"rounding in {dtype} may hide an error")
-            relative = apart / (unit * np.maximum(size, 1.0))
+            relative = apart / (2 * units(dtype)[0] * np.maximum(size, 1.0))
         if far.any():
             return _differs(number, int(np.flatnonzero(far)[0]), x, y)
         ulps = max(ulps, float(relative[~same].max()))
-    return Verdict("sampled", SAME, 1, ulps)
+    return Verdict("sampled", f"{SAME}, {SIGNS}" if zeros else SAME, 1, ulps)
 
 
 def _differs(number: int, at: int, x: Array, y: Array) -> Verdict:

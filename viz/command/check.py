@@ -105,6 +105,9 @@ def lines(data: Row) -> Iterator[Line]:
     if integers := sum(data["integers"].values()):
         proved = 100 * data["integers"]["proved"] / integers
         yield f"  of {integers:,} on integers and booleans, {proved:.2f} % are proved"
+    if count := data["on_request"]:
+        left_out = plural(count, "pass", "passes")
+        yield f"  not checked: {left_out} of kernels compiled for other targets on request"
     rows = [row for row in data["rules"] if row["verdict"]["kind"] != "proved"]
     if rows:
         yield ""

@@ -27,6 +27,8 @@ MOST_BYTES: Final = 1 << 28
 """Bytes that all arguments of a kernel may take, unless a caller says otherwise."""
 _CORNERS: Final = 0.25
 """The share of elements that are corner values, where some are."""
+_PIECE: Final = 1 << 20
+"""Elements of an argument that are made at once, so that nothing needs more memory than it does."""
 
 
 class Values(Enum):
@@ -43,6 +45,8 @@ class Values(Enum):
     """Floats of the standard normal distribution; integers 0 to 9, as for all below."""
     UNIFORM = "uniform"
     """Floats from 0 to 1."""
+    UNIT = "unit"
+    """Floats from -1 to 1."""
     ZEROS = "zeros"
     ONES = "ones"
     SUBNORMALS = "subnormals"
@@ -52,7 +56,7 @@ class Values(Enum):
 
 
 _CONSTANTS: Final[Mapping[Values, int]] = {Values.ZEROS: 0, Values.ONES: 1}
-_DRAWN: Final = (Values.NORMAL, Values.UNIFORM, Values.SUBNORMALS, Values.SPECIALS)
+_DRAWN: Final = (Values.NORMAL, Values.UNIFORM, Values.UNIT, Values.SUBNORMALS, Values.SPECIALS)
 """Those whose integers are 0 to 9."""
 
 
@@ -141,6 +145,18 @@ def _variables(
 def _memory(
     dtype: DType, size: int, random: np.random.Generator, values: Values, span: Span | None
 ) -> Array:
+    if size <= _PIECE:
+        return _piece(dtype, size, random, values, span)
+    made = np.empty(size, memory_dtype(dtype))
+    for begin in range(0, size, _PIECE):
+        count = min(_PIECE, size - begin)
+        made[begin : begin + count] = _piece(dtype, count, random, values, span)
+    return made
+
+
+def _piece(
+    dtype: DType, size: int, random: np.random.Generator, values: Values, span: Span | None
+) -> Array:
     corners = values is Values.CORNERS
     if dtypes.is_bool(dtype):
         if values in _CONSTANTS:
@@ -191,6 +207,8 @@ def _floats(dtype: DType, size: int, random: np.random.Generator, values: Values
 def _drawn(dtype: DType, size: int, random: np.random.Generator, values: Values) -> Array:
     if values is Values.UNIFORM:
         return random.random(size)
+    if values is Values.UNIT:
+        return random.uniform(-1, 1, size)
     if values is Values.SUBNORMALS:
         return random.uniform(-1, 1, size) * dtypes.finfo(dtype).smallest_normal
     found = random.standard_normal(size)

@@ -6,6 +6,7 @@ from core.dtype import dtypes
 from core.prove.decide import Checker
 from core.shape import ShapeTracker
 from core.uop import Ops, UOp
+from core.uop.kernelinfo import AxisType
 from tests.core.uop.symbols import num, var
 
 RIGHT = ("proved", "sampled")
@@ -63,3 +64,18 @@ def stored_in_place(flip: bool) -> tuple[UOp, UOp]:
 def test_a_loop_that_overwrites_what_it_still_reads() -> None:
     assert kind(*stored_in_place(flip=False)) in RIGHT
     assert kind(*stored_in_place(flip=True)) not in RIGHT
+
+
+def test_the_gate_of_an_address_below_a_cut_counts() -> None:
+    place = UOp(Ops.INDEX, memory(0).dtype, (memory(0), Q, X < 2))
+    five, six = (UOp(Ops.LOAD, dtypes.int32, (place, num(n))) for n in (5, 6))
+    assert kind(five, six) == "differs"
+    stored = memory(1).index(Q).store(five), memory(1).index(Q).store(six)
+    assert kind(*stored) not in RIGHT
+    assert kind(UOp.group(memory(0).index(Q).store(num(1)), place.store(num(2))),
+                place.store(num(2))) not in RIGHT  # fmt: skip
+
+
+def test_lanes_of_a_loop_that_is_cut_short() -> None:
+    four, three = (UOp.range(n, 1, AxisType.UPCAST) for n in (4, 3))
+    assert kind(four * 2 + X, three * 2 + X) not in RIGHT

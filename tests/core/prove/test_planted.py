@@ -106,3 +106,26 @@ def test_a_cut_that_hides_what_matters_is_opened() -> None:
     assert Checker().check((shared * 2 + 1) % 2, num(1)).kind == "proved"
     even = ((((a * 2) * 3 + 2) * 5) * 7 + 4) * 3
     assert Checker().check(even % 2, num(0)).kind == "proved"
+
+
+def test_an_answer_is_kept_for_equal_questions_only() -> None:
+    """Also where the node that is replaced stays a part of what replaces it."""
+    one = (f < g).where(f.const_like(1.0), f.const_like(2.0))
+    checker = Checker()
+    for node, kind in ((one, "exact"), (f + g, "equal but for rounding"), (one, "exact")):
+        found = checker.check(node, node.cast(dtypes.float16).cast(dtypes.float32))
+        assert found.kind == "sampled" and found.how.startswith(kind), node
+
+
+def test_corner_values_of_one_input_are_all_tried() -> None:
+    for factor in range(1, 40):
+        assert Checker().check(f * float(factor) + 0.0, f * float(factor)).kind == "differs"
+
+
+def test_z3_finds_what_samples_miss() -> None:
+    pytest.importorskip("z3")
+    loaded = UOp(Ops.DEFINE_GLOBAL, dtypes.int32.ptr(8), (), 0).index(i).load()
+    for read in (loaded, wide):
+        found = Checker().check(read.ne(300123), num(1) < 2)
+        assert found.kind == "differs" and found.before == "False", found
+        assert any(value == "300123" for _, value in found.values)

@@ -11,7 +11,7 @@ from core.dtype import DType, dtypes
 from core.prove import bitvector
 from core.prove.decide import Checker, Options
 from core.prove.sample import Samples
-from core.prove.term import Kind, Terms, postorder
+from core.prove.term import Kind, Term, Terms, postorder
 from core.prove.value import Translation
 from core.prove.verdict import Verdict, verdict_of
 from core.shape import ShapeTracker
@@ -135,10 +135,10 @@ def test_without_z3_integers_are_sampled(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_what_z3_does_not_decide_in_time_is_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
     a, b = (UOp.variable(name, -(1 << 31), (1 << 31) - 1) for name in "ab")
 
-    def undecided(*_: object) -> bitvector.Answer:
-        return "unknown"
+    def undecided(*_: object) -> tuple[bitvector.Answer, dict[Term, int]]:
+        return "unknown", {}
 
-    monkeypatch.setattr(bitvector, "compare", undecided)
+    monkeypatch.setattr(bitvector, "solve", undecided)
     found = Checker(Options(timeout=1)).check((a ^ b) * (a ^ b), (b ^ a) * (a ^ b) + (a & 0))
     assert found.kind in ("proved", "sampled")
     found = Checker(Options(timeout=1)).check((a ^ b) ^ b, a)

@@ -90,3 +90,76 @@ def test_another_dtype_is_not_proved(dtype: DType) -> None:
     for u in (i, var("j", 0, 2**31 - 1), read):
         found = Checker().check(u, u.cast(dtype))
         assert (found.kind, found.how) == ("unchecked", f"{u.dtype} becomes {dtype}")
+
+
+def copied(to: int, at: UOp, source: UOp) -> UOp:
+    """memory(to)[0] = source[at]"""
+    return memory(to).index(num(0)).store(source.index(at).load())
+
+
+A, B = memory(0), memory(1)
+SEVEN = A.index(num(3)).store(num(7))
+READ = copied(1, num(3), A)
+r = loop(5)
+SWAPPED = {
+    "a load": (SEVEN, READ),
+    "a load that may be of the element": (write(i, 7), READ),
+    "a load that is added to": (A.index(num(3)).store(A.index(num(3)).load() + 1), READ),
+    "a condition": (SEVEN, write(i, 1, A.index(num(3)).load() < 5, to=1)),
+    "an address": (SEVEN, B.index(A.index(num(3)).load()).store(num(1))),
+    "what lies deep": (SEVEN, B.index(i).store((((A.index(q).load() + 1) * 2 + i) * 3 + q) * 5)),
+    "loops": (write(r, 1).end(r), B.index(r).store(A.index(num(3) - r).load()).end(r)),
+    "each writes what the other one reads": (copied(1, num(0), A), copied(0, num(0), B)),
+}
+
+
+@pytest.mark.parametrize("name", SWAPPED)
+def test_a_load_that_is_moved_over_a_store(name: str) -> None:
+    pair = SWAPPED[name]
+    for before, after in (pair, pair[::-1]), (pair[::-1], pair):
+        assert kind(UOp.group(*before), UOp.group(*after)) == "unchecked"
+        assert kind(UOp.sink(*before), UOp.sink(*after)) == "unchecked"
+
+
+def test_loads_in_one_loop_that_change_places() -> None:
+    stored, other = write(r, 1), B.index(r).store(A.index(num(3) - r).load())
+    assert kind(UOp.group(stored, other).end(r), UOp.group(other, stored).end(r)) == "unchecked"
+    apart = B.index(r).store(A.index(r + 4).load())
+    assert kind(UOp.group(stored, apart).end(r), UOp.group(apart, stored).end(r)) == "proved"
+
+
+def test_a_load_of_what_is_certainly_not_written_may_move() -> None:
+    for other in (copied(1, num(4), A), copied(1, num(3), memory(2))):
+        assert kind(UOp.group(SEVEN, other), UOp.group(other, SEVEN)) == "proved"
+    waits = copied(1, num(3), A.after(SEVEN))
+    assert kind(UOp.group(SEVEN, waits), UOp.group(waits, SEVEN)) == "proved"
+
+
+def test_a_write_that_is_read_before_it_is_replaced() -> None:
+    first, last = A.index(num(3)).store(num(1)), SEVEN
+    assert kind(UOp.group(first, READ, last), UOp.group(READ, last)) == "unchecked"
+    assert kind(UOp.group(first, last, READ), UOp.group(last, READ)) == "proved"
+    assert kind(UOp.group(READ, first, last), UOp.group(READ, last)) == "proved"
+    more = A.index(num(3)).store(A.index(num(3)).load() + 1)
+    assert kind(UOp.group(SEVEN, more), more) == "unchecked"
+    second = copied(2, num(3), A)
+    before = UOp.group(first, READ, last, second)
+    assert kind(before, UOp.group(first, READ, second, last)) == "unchecked"
+
+
+def test_elements_that_are_moved_at_once_become_single_ones() -> None:
+    four = dtypes.int32.vec(4)
+    held = A.index(num(0)).load(dtype=four)
+    single = [A.index(num(n + 1)).store(A.index(num(n)).load()) for n in range(4)]
+    assert kind(A.index(num(1)).store(held), UOp.group(*single)) == "unchecked"
+    more = [A.index(num(n)).store(A.index(num(n)).load() + 1) for n in range(4)]
+    whole = held + UOp(Ops.VCONST, four, (), (1, 1, 1, 1))
+    assert kind(A.index(num(0)).store(whole), UOp.group(*more)) == "proved"
+
+
+def test_what_an_access_waits_for_is_not_dropped() -> None:
+    waits = A.after(SEVEN).index(num(3))
+    assert kind(UOp.group(SEVEN, copied(1, num(3), A.after(SEVEN))),
+                UOp.group(SEVEN, READ)) not in RIGHT  # fmt: skip
+    assert kind(waits.load(), A.index(num(3)).load()) not in RIGHT
+    assert kind(waits.store(num(1)), A.index(num(3)).store(num(1))) not in RIGHT

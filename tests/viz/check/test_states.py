@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 
 from core.dtype import AddrSpace, DType, dtypes
+from core.prove.rounding import longest_sum
 from core.prove.verdict import Verdict
 from core.runtime.reference.states import kernel_states
 from core.shape import ShapeTracker
@@ -14,7 +15,7 @@ from core.uop import Ops, UOp
 from core.uop.kernelinfo import KernelInfo
 from tests.core.passes.kernels import CPU, plain, store
 from viz.check import states
-from viz.check.states import States, longest_sum
+from viz.check.states import States
 
 N = 64
 
@@ -125,3 +126,63 @@ def test_a_barrier_that_is_dropped() -> None:
     found = States().compare(right, wrong)
     assert (found.kind, found.how) == ("assumes", states.UNORDERED)
     assert States().compare(right, right).kind == "sampled"
+
+
+def waiting_at(where: str) -> UOp:
+    """Two accesses to shared memory, and a barrier that is between them or not."""
+    at = UOp.special(16, "lidx0").cast(dtypes.int32)
+    source, to = (UOp(Ops.DEFINE_GLOBAL, dtypes.int32.ptr(16), (), n) for n in (1, 0))
+    shared = UOp(Ops.DEFINE_LOCAL, dtypes.int32.ptr(16, AddrSpace.LOCAL), (), 0)
+    written = shared.index(at).store(source.index(at).load())
+    waits = UOp(Ops.BARRIER, dtypes.void, (written,) if where == "between" else ())
+    deps = {"between": (waits,), "beside": (written, waits), "behind": (written,)}[where]
+    stored = to.index(at).store(shared.after(*deps).index(at.const_like(15) - at).load())
+    return UOp.sink(stored, *([waits] if where == "behind" else []))
+
+
+@pytest.mark.parametrize("where", ["beside", "behind"])
+def test_a_barrier_that_is_moved(where: str) -> None:
+    right = waiting_at("between")
+    found = States().compare(right, waiting_at(where))
+    assert (found.kind, found.how) == ("assumes", states.UNORDERED)
+    assert States().compare(right, right).kind == "sampled"
+
+
+def turned(x: UOp) -> UOp:
+    """x with zeros of the other sign, other numbers as they are."""
+    return x.alu(Ops.CMPEQ, x.const_like(0.0)).where(x.alu(Ops.NEG), x)
+
+
+@pytest.mark.parametrize("dtype", [dtypes.float32, dtypes.float16, dtypes.bfloat16], ids=str)
+def test_zeros_are_told_apart(dtype: DType) -> None:
+    x = loaded(dtype)
+    found = compared(x, turned(x))
+    assert found.kind == "differs" and {found.before, found.after} == {"0.0", "-0.0"}
+    assert compared(x, turned(turned(x))).how == states.SAME
+
+
+def test_signs_of_zeros_that_are_left_open() -> None:
+    x = loaded()
+    found = compared(x.alu(Ops.MAX, turned(x)), turned(x).alu(Ops.MAX, x))
+    assert found.kind == "sampled"
+    found = compared(total(x), total(x) + 0.0)
+    assert (found.kind, found.ulps) == ("sampled", 0.0)
+
+
+def test_any_nan_is_any_other() -> None:
+    x = loaded()
+    nan = x.const_like(float("nan"))
+    odd = x.alu(Ops.CMPNE, x)
+    assert compared(x, odd.where(nan, x)).how == states.SAME
+    assert compared(x, odd.where(x.const_like(0.0), x)).kind == "differs"
+
+
+def test_a_state_that_leaves_its_memory() -> None:
+    at = UOp.range(16, 0)
+    source, to = (UOp(Ops.DEFINE_GLOBAL, dtypes.int32.ptr(16), (), n) for n in (1, 0))
+    right, wrong = (
+        UOp.sink(to.index(at).store(source.index(at + n).load()).end(at)) for n in (0, 1)
+    )
+    found = States().compare(right, wrong)
+    assert (found.kind, found.how) == ("differs", states.OUTSIDE)
+    assert States().compare(wrong, right).kind == "unchecked"

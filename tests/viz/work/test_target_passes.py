@@ -20,7 +20,9 @@ from core.errors import ServerError, TraceError
 from core.tensor import Tensor
 from tests.viz.server.client import TokenClient
 from tests.viz.views.node_history import node_history
+from viz.check.message import message
 from viz.cli import main
+from viz.command.check import lines
 from viz.server.app import create_app
 from viz.server.security import Guard
 from viz.share.copy import write_trace
@@ -70,6 +72,14 @@ def rows_of(store: Store, target: str) -> tuple[Row, list[Row]]:
             inside.add(row["row"])
             found.append(row)
     return root, found
+
+
+def test_a_check_says_how_many_passes_it_leaves_out(compiled: tuple[Store, int]) -> None:
+    store, _ = compiled
+    found = [row for target in ("sm_90", "gfx1100") for row in rows_of(store, target)[1]]
+    left_out = message(store, [])["on_request"]
+    assert left_out == sum(row["kind"] == "rewrite" for row in found) > 0
+    assert any(f"{left_out} passes" in str(line) for line in lines(message(store, [])))
 
 
 @pytest.mark.parametrize("target", ["sm_90", "gfx1100"])
