@@ -265,6 +265,9 @@ class Reopened:
         """See Run."""
         return self.ask(RULE_MATCHES)
 
+    def rule_times(self, rule: int) -> None:
+        """An export has the times of tries by the names of passes only."""
+
     def emulated(self, context: int) -> list[Data]:
         """What the file says was emulated of a kernel."""
         return emulations_in(self._stated(EMULATED, context))
