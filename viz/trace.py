@@ -34,6 +34,7 @@ from viz.files.claim import Claim, claim_beside
 from viz.files.claim import claim as claim_trace
 from viz.format.schema import DECLINE, MATCH, REBUILD
 from viz.recording.buffer import Buffer
+from viz.recording.capture import Capture
 from viz.recording.exceptions import error_data
 from viz.recording.reports import (
     Artifact,
@@ -46,6 +47,7 @@ from viz.recording.reports import (
     RewriteBegin,
     RewriteEmpty,
     RewriteEnd,
+    Values,
     Visited,
 )
 from viz.recording.runinfo import run_info
@@ -81,8 +83,9 @@ class Recorder:
 
     `run` names the run; not `main`: `path` is that of its first process, and this one writes a file
     that belongs to it. `info`: values for schema.META in place of what is known of this process;
-    not `user_lines`: no source file that an origin names is read.
-    Raises TraceError where the file cannot be made.
+    not `user_lines`: no source file that an origin names is read. `capture`: names of kernels whose
+    values are kept (viz/recording/capture.py), at most `room` bytes of all. Raises TraceError where
+    the file cannot be made.
     """
 
     def __init__(
@@ -92,6 +95,8 @@ class Recorder:
         main: bool = True,
         info: Mapping[str, object] | None = None,
         user_lines: bool = True,
+        capture: Sequence[str] = (),
+        room: int = 0,
     ) -> None:
         path = Path(path).absolute()
         claim, self.run = _claimed(path, run, main)
@@ -120,6 +125,8 @@ class Recorder:
         self._flusher: threading.Thread | None = None
         self._leaked: list[sqlite3.Connection] = []
         self._here = _Here(self._register)
+        self.capture = Capture(capture, room, self._tell_values) if capture else None
+        """What keeps values of kernels, where that was asked for."""
 
     def start(self) -> Recorder:
         """Begins to record."""
@@ -129,11 +136,13 @@ class Recorder:
         if self._child:
             self._finalize_as_worker()
         attach(self)
+        if self.capture is not None:
+            self.capture.start()
         return self
 
     def close(self) -> None:
         """Ends the recording; the file is complete. Calling it again does nothing."""
-        detach(self)
+        self._detach()
         atexit.unregister(self.close)
         _recorders.discard(self)
         self._wake.set()
@@ -267,6 +276,16 @@ class Recorder:
         """See Observer."""
         self._here.part.add(Memory(device, allocated, _clock()))
 
+    def _tell_values(self, values: Values) -> None:
+        """What a kernel is about to read."""
+        self._here.part.add(values)
+
+    def _detach(self) -> None:
+        """Watches nothing any more."""
+        detach(self)
+        if self.capture is not None:
+            self.capture.stop()
+
     def _settled(self) -> Buffer:
         """The calling thread's buffer, all that began in it written down."""
         part = self._here.part
@@ -354,7 +373,7 @@ class Recorder:
 
     def _stop(self, error: TraceError) -> None:
         """Recording is no longer possible; the program goes on."""
-        detach(self)
+        self._detach()
         self._closed, self.stopped = True, error
         if self._writer is not None:
             self.lost = self._writer.lost

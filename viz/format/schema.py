@@ -28,6 +28,8 @@ HEADS: Final = 11
 NODES: Final = 12
 TEXT_LINES: Final = 13
 REWRITES: Final = 14
+CAPTURED: Final = 15
+VALUES: Final = 16
 
 RULES_PACKED: Final = 3
 """The first version without a table `rules`."""

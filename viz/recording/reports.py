@@ -129,6 +129,19 @@ class Launch:
 
 
 @dataclass(slots=True, eq=False)
+class Values:
+    """What the kernel with the AST `root` was about to read at its first launch: dtype, number of
+    elements and bytes of each argument by its number; or `why` that was not kept."""
+
+    root: UOp
+    name: str
+    device: str
+    arguments: Mapping[int, tuple[str, int, bytes]]
+    variables: Mapping[str, int]
+    why: str
+
+
+@dataclass(slots=True, eq=False)
 class Memory:
     """So many bytes are allocated on a device."""
 
@@ -158,6 +171,7 @@ Report = (
     | Kernel
     | Launch
     | Memory
+    | Values
     | Visited
 )
 """Any event but matches, rebuilds and declines. `root`: the graph that comes in with it, if any."""

@@ -19,6 +19,7 @@ from viz.read.tracefile import Progress, TraceFile, silent
 from viz.replay.bundle import make_bundle
 from viz.replay.economics import untimed
 from viz.replay.graphtext import step_text
+from viz.views.captured import captured_request
 from viz.views.checks import Checks
 from viz.views.compiled import Compilation
 from viz.views.emulations import Emulations
@@ -357,6 +358,16 @@ class Store:
                 artifacts += [a for a in more if (a["kind"], a["target"]) not in known]
         made["tensorCalls"] = [self.places.place(call) for call in made["tensorCalls"]]
         return made
+
+    def captured(self, context: int) -> dict[str, Any] | None:
+        """The values that a kernel read in the run, for a worker; None where there are none.
+        Raises TraceError where they are damaged."""
+        with self._lock:
+            found = self._files.find(context, lambda f: f.contexts)
+        if found is None:
+            return None
+        process, record = found
+        return captured_request(process.file, process.kernels.captured(record))
 
     def emulated(self, context: int) -> list[dict[str, Any]]:
         """What was emulated of a kernel, the newest last."""

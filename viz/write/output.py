@@ -26,6 +26,7 @@ from viz.format.rows import (
 )
 from viz.format.userlines import UserLines, pack_user_lines
 from viz.write.artifacts import Artifacts
+from viz.write.captured import CapturedValues
 from viz.write.database import Batch, TraceDatabase
 from viz.write.entries import Entries
 from viz.write.eventlog import EventLog
@@ -82,6 +83,7 @@ class Output:
         self.memory = Samples(MEMORY)
         self.artifacts = Artifacts()
         self.user_lines = Lines()
+        self.captured = CapturedValues()
         self._kernels: list[KernelRow] = []
         self._meta: list[MetaRow] = []
         self._last_block = 0
@@ -117,7 +119,8 @@ class Output:
 
     def _take(self) -> list[Batch]:
         blocks: list[BlockRow] = []
-        parts = (self.numbers, self.visits, self.launches, self.memory, self.user_lines)
+        samples = self.launches, self.memory, self.user_lines, self.captured
+        parts = (self.numbers, self.visits, *samples)
         for block in (block for part in parts for block in part.take()):
             blocks.append(self._numbered(block))
         for block in self.events.take(self._last_block + 1):

@@ -1,0 +1,121 @@
+"""Captures the values that kernels are about to read, of kernels that the user has named.
+
+Called before each launch, and copies memory at the first one of each kernel, from whatever device
+it is on. Memory that a kernel only writes is left out: before the launch it holds nothing of the
+run. Never raises into the program, and never keeps part of a kernel's values: what is too large is
+said in place of them.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from weakref import WeakSet
+
+from core.errors import UopvizError
+from core.runtime.buffer import Buffer
+from core.runtime.device import Device
+from core.runtime.run import unwatch_launches, watch_launches
+from core.uop.kernels import read_arguments
+from core.uop.uop import UOp
+from viz.format.captured import MAX_BYTES
+from viz.recording.reports import Values
+
+Tell = Callable[[Values], None]
+
+
+class Capture:
+    """The values of kernels whose names match one of `patterns`, with the wildcards of a shell;
+    at most `room` bytes in all. `tell` gets them, on the thread that launches."""
+
+    def __init__(self, patterns: Sequence[str], room: int, tell: Tell) -> None:
+        self.patterns = tuple(patterns)
+        self._room = self._left = room
+        self._tell = tell
+        self._seen: WeakSet[UOp] = WeakSet()
+        self._lock = threading.Lock()
+        self.kept = 0
+        """Kernels whose values were kept."""
+        self.left_out: list[str] = []
+        """Of those whose were not, the names with why."""
+
+    def start(self) -> None:
+        """Begins to watch launches."""
+        watch_launches(self.before_launch)
+
+    def stop(self) -> None:
+        """Ends it; calling it again does nothing."""
+        unwatch_launches(self.before_launch)
+
+    @property
+    def bytes(self) -> int:
+        """What was kept of all kernels."""
+        return self._room - self._left
+
+    def before_launch(
+        self, ast: UOp, name: str, buffers: Sequence[Buffer], variables: Mapping[str, int]
+    ) -> None:
+        """See `core.runtime.run.watch_launches`."""
+        if ast in self._seen:
+            return
+        with self._lock:
+            if ast in self._seen:
+                return
+            self._seen.add(ast)
+            if any(fnmatchcase(name, pattern) for pattern in self.patterns):
+                self._capture(ast, name, buffers, variables)
+
+    def _capture(
+        self, ast: UOp, name: str, buffers: Sequence[Buffer], variables: Mapping[str, int]
+    ) -> None:
+        wanted = {n: buffers[n] for n in sorted(read_arguments(ast))}
+        size = sum(buffer.nbytes for buffer in wanted.values())
+        why = self._why_not(size)
+        arguments: dict[int, tuple[str, int, bytes]] = {}
+        if not why:
+            try:
+                arguments = {
+                    n: (buffer.dtype.name, buffer.size, _content(buffer))
+                    for n, buffer in wanted.items()
+                }
+            except (UopvizError, MemoryError) as error:  # the program itself may still go on
+                why = f"they could not be copied from {buffers[0].device} ({error})"[:200]
+        if why:
+            self.left_out.append(f"{name}: {why}")
+        else:
+            self._left -= size
+            self.kept += 1
+        device = buffers[0].device
+        self._tell(Values(ast, name, device, arguments, dict(variables), why))
+
+    def _why_not(self, size: int) -> str:
+        if size > MAX_BYTES:
+            return f"they take {bytes_text(size)}, of at most {bytes_text(MAX_BYTES)} of a kernel"
+        if size > self._left:
+            return (
+                f"they take {bytes_text(size)}, and {bytes_text(self._left)} of "
+                f"{bytes_text(self._room)} were left (VIZ_CAPTURE_MB)"
+            )
+        return ""
+
+    def said(self) -> list[str]:
+        """Sentences about what was captured, for the end of the run."""
+        if not self.kept and not self.left_out:
+            return [f"no kernel was launched that is called {' or '.join(self.patterns)}"]
+        count = "1 kernel" if self.kept == 1 else f"{self.kept:,} kernels"
+        found = [f"the trace holds the values that {count} read: {bytes_text(self.bytes)}"]
+        return found + [f"values of {one}" for one in self.left_out]
+
+
+def bytes_text(count: int) -> str:
+    """A number of bytes in words."""
+    return f"{count:,} bytes" if count < 100_000 else f"{count / 1e6:,.1f} MB"
+
+
+def _content(buffer: Buffer) -> bytes:
+    found = bytearray(buffer.nbytes)
+    if found:
+        Device[buffer.device].synchronize()
+        buffer.copyout(memoryview(found))
+    return bytes(found)
