@@ -234,8 +234,12 @@ class Wording:
 
     def captured(self, kernel: Captured) -> Captured:
         """What is known of a kernel whose values were captured, in a copy that is not redacted."""
-        name, device = (self.text(f"kernels.{f}", getattr(kernel, f)) for f in ("name", "device"))
-        return replace(kernel, name=name, device=device)
+        texts = (kernel.name, kernel.device, kernel.why)
+        name, device, why = (
+            self.text(f"captured.{field}", text)
+            for field, text in zip(("name", "device", "why"), texts, strict=True)
+        )
+        return replace(kernel, name=name, device=device, why=why)
 
     def error(self, found: Fields | None) -> dict[str, Any] | None:
         """The exception that ended something."""

@@ -116,7 +116,7 @@ class Store:
         return answer.make(self, *values, **limits)
 
     def run(self) -> dict[str, Any]:
-        """The run as a whole, without `devices`, `targets` and `editable`."""
+        """The run as a whole, without what can be done with it on this machine."""
         with self._lock:
             said = [self._rules.problem, self._files.dropped]
             noted = [*self._compilations]

@@ -19,7 +19,8 @@ from core.errors import RunError, TraceError
 from core.runtime.numeric import Array
 from core.runtime.reference.kernel import evaluate_kernel
 from viz.whatif.inturn import pairs_in_turn, ratio_of
-from viz.workbench.inputs import KINDS, MAX_ARGUMENTS, Offered
+from viz.workbench.inputs import MAX_ARGUMENTS, Offered
+from viz.workbench.kinds import KINDS
 from viz.workbench.outputs import difference_of, errors, number, outputs_of, picture
 from viz.workbench.sides import Side
 

@@ -23,21 +23,10 @@ from core.runtime.reference.inputs import Inputs, Values, random_inputs
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 from viz.format.captured import unpack_values
+from viz.workbench.kinds import CAPTURED, KINDS
 
 MAX_ARGUMENTS: Final = 1 << 28
 """Bytes of all arguments of a kernel."""
-CAPTURED: Final = "captured"
-"""The kind of the values of the run."""
-KINDS: Final[Mapping[str, str]] = {
-    CAPTURED: "Captured from the run",
-    Values.NORMAL.value: "Normal, seed 0",
-    Values.UNIFORM.value: "Uniform 0 to 1",
-    Values.ZEROS.value: "All zero",
-    Values.ONES.value: "All one",
-    Values.SUBNORMALS.value: "Subnormals",
-    Values.SPECIALS.value: "Inf and NaN",
-}
-"""What the kinds of inputs are called."""
 
 
 @dataclass(frozen=True)
