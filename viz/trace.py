@@ -267,6 +267,8 @@ class Recorder:
     def kernel(self, ast: UOp, program: object) -> None:
         """See Observer."""
         self._settled().add(Kernel(ast, program))
+        if self.capture is not None:
+            self.capture.know(ast)
 
     def launch(self, name: str, device: str, ns: int, start_ns: int, bytes_: int) -> None:
         """See Observer."""
@@ -413,6 +415,8 @@ class Recorder:
         self._flusher = self._writer = self._to = None
         self._threads.clear()
         self._here = _Here(self._register)  # what was open is the parent's
+        if self.capture is not None:
+            self.capture.forget()
 
     def _finalize_as_worker(self) -> None:
         """Workers of multiprocessing leave without running atexit."""

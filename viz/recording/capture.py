@@ -33,6 +33,7 @@ class Capture:
         self.patterns = tuple(patterns)
         self._room = self._left = room
         self._tell = tell
+        self._known: WeakSet[UOp] = WeakSet()
         self._seen: WeakSet[UOp] = WeakSet()
         self._lock = threading.Lock()
         self.kept = 0
@@ -47,6 +48,19 @@ class Capture:
     def stop(self) -> None:
         """Ends it; calling it again does nothing."""
         unwatch_launches(self.before_launch)
+
+    def know(self, ast: UOp) -> None:
+        """The trace holds this kernel. Values of others, such as those that were compiled before
+        the recording began, would be of use to nobody."""
+        self._known.add(ast)
+
+    def forget(self) -> None:
+        """A new process, whose trace holds no kernel yet."""
+        self._lock = threading.Lock()
+        self._known.clear()
+        self._seen.clear()
+        self.left_out.clear()
+        self._left, self.kept = self._room, 0
 
     @property
     def bytes(self) -> int:
@@ -69,6 +83,9 @@ class Capture:
     def _capture(
         self, ast: UOp, name: str, buffers: Sequence[Buffer], variables: Mapping[str, int]
     ) -> None:
+        if ast not in self._known:
+            self.left_out.append(f"{name}: the trace does not hold this kernel")
+            return
         wanted = {n: buffers[n] for n in sorted(read_arguments(ast))}
         size = sum(buffer.nbytes for buffer in wanted.values())
         why = self._why_not(size)
