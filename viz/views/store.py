@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from core.errors import TraceError
 from viz.budget import answering, part, take
 from viz.read.records import RuleRecord
 from viz.read.tracefile import Progress, TraceFile, silent
@@ -360,14 +361,18 @@ class Store:
         return made
 
     def captured(self, context: int) -> dict[str, Any] | None:
-        """The values that a kernel read in the run, for a worker; None where there are none.
-        Raises TraceError where they are damaged."""
+        """The values that a kernel read in the run, for a worker; None where there are none, or
+        they cannot be read."""
         with self._lock:
             found = self._files.find(context, lambda f: f.contexts)
         if found is None:
             return None
         process, record = found
-        return captured_request(process.file, process.kernels.captured(record))
+        try:
+            return captured_request(process.file, process.kernels.captured(record))
+        except TraceError as error:
+            process.file.db.problem(error.what)
+            return None
 
     def emulated(self, context: int) -> list[dict[str, Any]]:
         """What was emulated of a kernel, the newest last."""
