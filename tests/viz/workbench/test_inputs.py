@@ -157,6 +157,25 @@ def test_values_that_are_not_of_the_kernel(
     assert by_kind["ones"]["edited"]
 
 
+@pytest.mark.parametrize("device", ["CPU", "PTX:EMU", "AMD:EMU"])
+def test_indices_that_lead_out_of_memory(tmp_path: Path, device: str) -> None:
+    """Emulators check every access; a kernel on the processor reads the same."""
+    x = Tensor(np.arange(40, dtype=np.float32)).realize()
+    i = Tensor([3, 1, 2, 39]).realize()
+    request = recorded(tmp_path / "t.viz", lambda: (x[i] * ord(device[0])).realize())
+    captured = request["captured"]
+    raw = np.array([1 << 30, -1, -(1 << 31), 40], np.int32).tobytes()
+    hurt = [
+        {**one, "data": packed(raw)} if one["dtype"] == "int32" else one
+        for one in captured["arguments"]
+    ]
+    assert hurt != captured["arguments"]
+    for arguments in (captured["arguments"], hurt):
+        sent = {**request, "device": device, "captured": {**captured, "arguments": arguments}}
+        first = workbench_job(sent)["inputs"][0]
+        assert (first["kind"], first["original"], first["why"]) == ("captured", True, "")
+
+
 def test_kinds_that_there_are_not(selecting: Request) -> None:
     ast = ast_of(selecting)
     with pytest.raises(RunError, match="no inputs of the kind 'captured'"):
