@@ -35,6 +35,7 @@ from viz.environment import (
     wished_port,
 )
 from viz.files.alive import family_run
+from viz.recording.capture import wanted
 from viz.recording.exceptions import OURS
 from viz.recording.recorded import recorded
 from viz.server.connections.listen import TOKEN, listen, new_token
@@ -72,8 +73,7 @@ def _recorder(
     path: Path, run: str | None = None, *, main: bool = True, capture: str | None = None
 ) -> Recorder:
     """A recorder that captures what the environment says, or `capture`."""
-    names = (VIZ_CAPTURE.value if capture is None else capture).split(",")
-    patterns = [name.strip() for name in names if name.strip()]
+    patterns = wanted(VIZ_CAPTURE.value if capture is None else capture)
     room = VIZ_CAPTURE_MB.value * 1_000_000
     return Recorder(path, run, main, capture=patterns, room=room)
 

@@ -34,7 +34,7 @@ from viz.files.claim import Claim, claim_beside
 from viz.files.claim import claim as claim_trace
 from viz.format.schema import DECLINE, MATCH, REBUILD
 from viz.recording.buffer import Buffer
-from viz.recording.capture import Capture
+from viz.recording.capture import Capture, Wanted
 from viz.recording.exceptions import error_data
 from viz.recording.reports import (
     Artifact,
@@ -83,7 +83,7 @@ class Recorder:
 
     `run` names the run; not `main`: `path` is that of its first process, and this one writes a file
     that belongs to it. `info`: values for schema.META in place of what is known of this process;
-    not `user_lines`: no source file that an origin names is read. `capture`: names of kernels whose
+    not `user_lines`: no source file that an origin names is read. `capture`: the kernels whose
     values are kept (viz/recording/capture.py), at most `room` bytes of all. Raises TraceError where
     the file cannot be made.
     """
@@ -95,7 +95,7 @@ class Recorder:
         main: bool = True,
         info: Mapping[str, object] | None = None,
         user_lines: bool = True,
-        capture: Sequence[str] = (),
+        capture: Sequence[Wanted] = (),
         room: int = 0,
     ) -> None:
         path = Path(path).absolute()

@@ -42,9 +42,9 @@ class CapturedArgument:
 
 @dataclass(frozen=True, slots=True)
 class Captured:
-    """What is known of the first launch of the kernel whose AST is the node `ast`: its name, the
-    device, the values of its variables, and the arguments that it reads, as they were before.
-    `why`: there are no arguments, because of this."""
+    """What is known of a launch of the kernel whose AST is the node `ast`: its name, the device,
+    the values of its variables, and the arguments that it reads, as they were before. `why`: there
+    are no arguments, because of this. `launch`: which one, counted from 1."""
 
     ast: int
     name: str
@@ -52,6 +52,7 @@ class Captured:
     variables: dict[str, int] = field(default_factory=dict[str, int])
     arguments: tuple[CapturedArgument, ...] = ()
     why: str = ""
+    launch: int = 1
 
     @property
     def bytes(self) -> int:
@@ -59,7 +60,7 @@ class Captured:
         return sum(argument.bytes for argument in self.arguments)
 
 
-FIELDS: Final = ("ast", "name", "device", "variables", "arguments", "why", "values")
+FIELDS: Final = ("ast", "name", "device", "variables", "arguments", "why", "launch", "values")
 """The keys of a kernel in a block of kind CAPTURED, and the values themselves."""
 
 
@@ -113,7 +114,8 @@ def _kernel(item: dict[str, Any]) -> Captured | None:
         return None
     name, device = as_text(item.get("name"), _NAME), as_text(item.get("device"), _NAME)
     why = as_text(item.get("why"), _NAME)
-    return Captured(as_int(item.get("ast")), name, device, named, kept, why)
+    launch = max(1, as_int(item.get("launch"), 1))
+    return Captured(as_int(item.get("ast")), name, device, named, kept, why, launch)
 
 
 def _argument(item: object) -> CapturedArgument | None:

@@ -1,19 +1,20 @@
 """Captures the values that kernels are about to read, of kernels that the user has named.
 
-Called before each launch, and copies memory at the first one of each kernel, from whatever device
-it is on. Memory that a kernel only writes is left out: before the launch it holds nothing of the
-run. Never raises into the program, and never keeps part of a kernel's values: what is too large is
-said in place of them.
+Called before each launch, and copies memory before one of each kernel, the first one if nothing
+else is said, from whatever device it is on. Memory that a kernel only writes is left out: it holds
+nothing of the run yet. Never raises into the program, and never keeps part of a kernel's values:
+what is too large is said in place of them.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
-from core.errors import UopvizError
+from core.errors import TraceError, UopvizError
 from core.runtime.buffer import Buffer
 from core.runtime.device import Device
 from core.runtime.run import unwatch_launches, watch_launches
@@ -25,16 +26,54 @@ from viz.recording.reports import Values
 Tell = Callable[[Values], None]
 
 
-class Capture:
-    """The values of kernels whose names match one of `patterns`, with the wildcards of a shell;
-    at most `room` bytes in all. `tell` gets them, on the thread that launches."""
+@dataclass(frozen=True)
+class Wanted:
+    """Kernels whose names match `names`, with the wildcards of a shell, before their launch number
+    `launch`, counted from 1."""
 
-    def __init__(self, patterns: Sequence[str], room: int, tell: Tell) -> None:
+    names: str
+    launch: int = 1
+
+    def __str__(self) -> str:
+        return self.names if self.launch == 1 else f"{self.names}@{self.launch}"
+
+
+def wanted(text: str) -> list[Wanted]:
+    """What a text such as "E_*,r_32*@100" names: the first launch of some kernels, and launch 100
+    of others. Raises TraceError for what is no number of a launch."""
+    found: list[Wanted] = []
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        names, at, launch = part.partition("@")
+        if at and not (launch.isascii() and launch.isdigit() and 0 < int(launch) < 1 << 62):
+            raise TraceError(
+                f"{part!r} names no launch of a kernel",
+                where="VIZ_CAPTURE",
+                hint="for example r_32* or, before their 100th launch, r_32*@100",
+            )
+        found.append(Wanted(names, int(launch) if at else 1))
+    return found
+
+
+@dataclass
+class _Waiting:
+    """A kernel that has not been launched often enough yet."""
+
+    name: str
+    launch: int
+    launches: int = 0
+
+
+class Capture:
+    """The values of kernels that one of `patterns` names, the first one that does; at most `room`
+    bytes in all. `tell` gets them, on the thread that launches."""
+
+    def __init__(self, patterns: Sequence[Wanted], room: int, tell: Tell) -> None:
         self.patterns = tuple(patterns)
         self._room = self._left = room
         self._tell = tell
         self._known: WeakSet[UOp] = WeakSet()
         self._seen: WeakSet[UOp] = WeakSet()
+        self._waiting: WeakKeyDictionary[UOp, _Waiting] = WeakKeyDictionary()
         self._lock = threading.Lock()
         self.kept = 0
         """Kernels whose values were kept."""
@@ -59,6 +98,7 @@ class Capture:
         self._lock = threading.Lock()
         self._known.clear()
         self._seen.clear()
+        self._waiting.clear()
         self.left_out.clear()
         self._left, self.kept = self._room, 0
 
@@ -76,13 +116,22 @@ class Capture:
         with self._lock:
             if ast in self._seen:
                 return
+            waiting = self._waiting.get(ast)
+            if waiting is None:
+                named = (p.launch for p in self.patterns if fnmatchcase(name, p.names))
+                waiting = self._waiting[ast] = _Waiting(name, next(named, 0))
+            waiting.launches += 1
+            if waiting.launches < waiting.launch:
+                return
             self._seen.add(ast)
-            if any(fnmatchcase(name, pattern) for pattern in self.patterns):
-                self._capture(ast, name, buffers, variables)
+            del self._waiting[ast]
+            if waiting.launch:
+                self._capture(ast, waiting, buffers, variables)
 
     def _capture(
-        self, ast: UOp, name: str, buffers: Sequence[Buffer], variables: Mapping[str, int]
+        self, ast: UOp, of: _Waiting, buffers: Sequence[Buffer], variables: Mapping[str, int]
     ) -> None:
+        name = of.name
         if ast not in self._known:
             self.left_out.append(f"{name}: the trace does not hold this kernel")
             return
@@ -104,7 +153,7 @@ class Capture:
             self._left -= size
             self.kept += 1
         device = buffers[0].device
-        self._tell(Values(ast, name, device, arguments, dict(variables), why))
+        self._tell(Values(ast, name, device, of.launch, arguments, dict(variables), why))
 
     def _why_not(self, size: int) -> str:
         if size > MAX_BYTES:
@@ -118,11 +167,22 @@ class Capture:
 
     def said(self) -> list[str]:
         """Sentences about what was captured, for the end of the run."""
-        if not self.kept and not self.left_out:
-            return [f"no kernel was launched that is called {' or '.join(self.patterns)}"]
+        late = [
+            f"{one.name}: it was launched {times(one.launches)}, and launch {one.launch:,} was "
+            "asked for"
+            for one in self._waiting.values()
+        ]
+        if not self.kept and not self.left_out and not late:
+            names = " or ".join(pattern.names for pattern in self.patterns)
+            return [f"no kernel was launched that is called {names}"]
         count = "1 kernel" if self.kept == 1 else f"{self.kept:,} kernels"
-        found = [f"the trace holds the values that {count} read: {bytes_text(self.bytes)}"]
-        return found + [f"values of {one}" for one in self.left_out]
+        held = f"the trace holds the values that {count} read: {bytes_text(self.bytes)}"
+        return [held] * bool(self.kept) + [f"values of {one}" for one in self.left_out + late]
+
+
+def times(count: int) -> str:
+    """A number of times in words."""
+    return "once" if count == 1 else f"{count:,} times"
 
 
 def bytes_text(count: int) -> str:

@@ -232,7 +232,7 @@ class Transcriber:
                 start = writer.since(report.at)
                 writer.launch(report.name, report.device, start, report.ns, report.size)
             case Values():
-                told = report.arguments, report.variables, report.why
+                told = report.arguments, report.variables, report.launch, report.why
                 writer.captured(self._number(report.root), report.name, report.device, *told)
             case Memory():
                 writer.memory(report.device, report.allocated, writer.since(report.at))

@@ -205,7 +205,7 @@ def _user_lines(file: TraceFile) -> Iterable[Sequence[Any]]:
 
 def _captured(file: TraceFile) -> Iterable[Sequence[Any]]:
     for kernel in file.captured.values():
-        head = kernel.ast, kernel.name, kernel.device
+        head = kernel.ast, kernel.name, kernel.device, kernel.launch
         for one in kernel.arguments:
             yield *head, one.number, one.dtype, one.size, one.bytes, kernel.why
         if not kernel.arguments:
@@ -304,7 +304,7 @@ VIEWS: Final = {
     ),
     "captured": _View(
         (
-            *(*_numbers("ast"), *_texts("name", "device"), *_integers("argument")),
+            *(*_numbers("ast"), *_texts("name", "device"), *_integers("launch", "argument")),
             *(*_texts("dtype"), *_integers("size", "bytes"), *_texts("why")),
         ),
         _captured,

@@ -19,6 +19,7 @@ def captured_data(kept: Captured | None) -> dict[str, Any] | None:
         return None
     return {
         "device": kept.device,
+        "launch": kept.launch,
         "bytes": kept.bytes,
         "arguments": [argument.number for argument in kept.arguments],
         "variables": kept.variables,

@@ -341,14 +341,17 @@ class TraceWriter:
         device: str,
         arguments: Arguments,
         variables: Mapping[str, int],
+        launch: int = 1,
         why: str = "",
     ) -> None:
-        """The values that the kernel of this AST was about to read: of each argument by its number
-        the dtype, the number of elements and the bytes, as little-endian processors keep them.
+        """The values that the kernel of this AST was about to read at a launch, counted from 1: of
+        each argument by its number the dtype, the number of elements and the bytes, as
+        little-endian processors keep them.
         `why`: they were asked for and are not here, because of this. Raises TraceError where they
         take more than `viz.format.captured.MAX_BYTES`."""
         texts = plain_text(name), plain_text(device), dict(variables)
-        self._output.captured.add(Captured(ast, *texts, why=plain_text(why)), arguments)
+        kernel = Captured(ast, *texts, why=plain_text(why), launch=launch)
+        self._output.captured.add(kernel, arguments)
 
     def launch(self, name: str, device: str, start_us: int, ns: int, size: int = 0) -> None:
         """A kernel ran: its time on the device in ns and the bytes it moved."""

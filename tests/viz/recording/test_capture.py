@@ -13,7 +13,7 @@ import pytest
 
 import viz
 from core.dtype import dtypes
-from core.errors import RunError
+from core.errors import RunError, TraceError
 from core.jit import TinyJit
 from core.runtime.buffer import Buffer
 from core.runtime.numeric import memory_dtype
@@ -23,7 +23,7 @@ from core.uop.uop import UOp
 from viz.format.captured import Captured, unpack_values
 from viz.read.tracefile import TraceFile
 from viz.recording import capture as capturing
-from viz.recording.capture import Capture
+from viz.recording.capture import Capture, Wanted, wanted
 from viz.recording.reports import Values
 from viz.trace import Recorder
 from viz.views.store import Store
@@ -122,6 +122,31 @@ def test_of_a_replayed_function_the_first_launch_counts(tmp_path: Path) -> None:
     assert [held for _, held in contents(tmp_path / "t.viz")] == [{1: [0.0, 1.0, 1.0]}]
 
 
+def test_a_later_launch_of_a_replayed_function(tmp_path: Path) -> None:
+    @TinyJit
+    def step(x: Tensor) -> Tensor:
+        return x.assign(x * 2 + 1).realize()
+
+    x = Tensor([1.0] * 6).realize()
+    with viz.record(tmp_path / "t.viz", capture="E_6_*@5, *@2, r_*") as recorder:
+        for _ in range(6):
+            step(x)
+        (x + 4).realize()
+    ((kernel, held),) = contents(tmp_path / "t.viz")
+    assert (kernel.launch, held) == (5, {0: [31.0] * 6})
+    assert recorder.capture is not None
+    (said,) = recorder.capture.said()[1:]
+    assert said.endswith("it was launched once, and launch 5 was asked for")
+
+
+def test_names_and_launches() -> None:
+    assert wanted(" E_*@100 ,r_?, ") == [Wanted("E_*", 100), Wanted("r_?")]
+    assert [str(one) for one in wanted("*@1,*@2")] == ["*", "*@2"]
+    for text in ("*@0", "*@", "*@-1", "*@2@3", "*@x"):
+        with pytest.raises(TraceError, match="names no launch of a kernel"):
+            wanted(text)
+
+
 def test_kernels_that_the_trace_does_not_hold(tmp_path: Path) -> None:
     @TinyJit
     def step(x: Tensor) -> Tensor:
@@ -135,8 +160,8 @@ def test_kernels_that_the_trace_does_not_hold(tmp_path: Path) -> None:
     assert recorder.capture is not None
     assert contents(tmp_path / "t.viz") == []
     said = recorder.capture.said()
-    assert len(said) == 4
-    assert all(one.endswith(": the trace does not hold this kernel") for one in said[1:])
+    assert len(said) == 3
+    assert all(one.endswith(": the trace does not hold this kernel") for one in said)
 
 
 def test_a_forked_process_keeps_values_of_its_own(tmp_path: Path) -> None:
@@ -190,7 +215,7 @@ def test_nobody_is_called_where_nothing_is_asked_for(tmp_path: Path) -> None:
 def test_what_is_too_large_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(capturing, "MAX_BYTES", 64)
     small, large = Tensor([1.0] * 10).realize(), Tensor([1.0] * 20).realize()
-    recorder = Recorder(tmp_path / "t.viz", capture=["*"], room=100).start()
+    recorder = Recorder(tmp_path / "t.viz", capture=wanted("*"), room=100).start()
     (small * 71).realize()
     (large * 71).realize()
     (small * 72).realize()
@@ -220,7 +245,7 @@ def test_memory_that_cannot_be_copied(monkeypatch: pytest.MonkeyPatch) -> None:
         raise RunError("the device is gone")
 
     told: list[Values] = []
-    capture = Capture(["*"], 1000, told.append)
+    capture = Capture(wanted("*"), 1000, told.append)
     item = (Tensor.empty(3).realize() + 41).schedule()[-1]
     memory = [Buffer("CPU", 3, dtypes.float32).allocate() for _ in range(2)]
     monkeypatch.setattr(Buffer, "copyout", fails)

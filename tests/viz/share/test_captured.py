@@ -45,8 +45,18 @@ def test_the_run_holds_them(run: Path, capsys: pytest.CaptureFixture[str]) -> No
         assert said in capsys.readouterr().out
     store = Store(run)
     columns, rows = run_query(store.files, "select * from captured order by ast")
-    assert columns == ["ast", "name", "device", "argument", "dtype", "size", "bytes", "why"]
-    assert [row[2:] for row in rows] == [("CPU", 1, "float32", 4, 16, "")] * 2
+    assert columns == [
+        "ast",
+        "name",
+        "device",
+        "launch",
+        "argument",
+        "dtype",
+        "size",
+        "bytes",
+        "why",
+    ]
+    assert [row[2:] for row in rows] == [("CPU", 1, 1, "float32", 4, 16, "")] * 2
     store.close()
 
 

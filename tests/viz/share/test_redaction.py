@@ -208,7 +208,7 @@ def test_a_published_copy_names_files_from_the_folder_of_the_run(
     said = contents(path)
     assert "lovelace" not in said, said[max(0, said.index("lovelace") - 200) :][:300]
     gone = {"meta.cwd", "meta.process", "user_lines.proof"}
-    gone |= {f"captured.{field}" for field in ("ast", "variables", "arguments", "values")}
+    gone |= {f"captured.{field}" for field in ("ast", "variables", "arguments", "launch", "values")}
     for column, how in TABLE.items():
         word = re.sub(r"\W", "_", column)
         if how is not How.NUMBER and column not in gone:

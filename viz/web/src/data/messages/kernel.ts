@@ -22,9 +22,11 @@ export interface Kernel {
   captured?: CapturedValues | null;
 }
 
-/** Values that a kernel read at its first launch, which the trace holds. */
+/** Values that a kernel read at a launch, which the trace holds. */
 export interface CapturedValues {
   device: string;
+  /** Which launch, counted from 1. */
+  launch: number;
   bytes: number;
   /** Numbers of the arguments that it reads. */
   arguments: number[];

@@ -1,7 +1,7 @@
 /** On which inputs both are timed: kinds of numbers, or the values that the kernel read in the run. */
 import { computed } from "@preact/signals";
 import { kernel } from "../../parts/kernel/kernel";
-import { bytes } from "../../state/format";
+import { bytes, count } from "../../state/format";
 import { run } from "../../state/state";
 import { goWorkbench, workbenchLink } from "./link";
 
@@ -23,7 +23,8 @@ export const inputKinds = computed<readonly InputKind[]>(() =>
     if (kind !== CAPTURED) return { kind, title, hint: "", why: "" };
     const kept = kernel.value?.captured;
     const why = kept ? kept.why && `Not in the trace: ${kept.why}.` : howToCapture();
-    return { kind, title, hint: why || !kept ? "" : bytes(kept.bytes), why };
+    const which = kept && kept.launch > 1 ? `launch ${count(kept.launch)}, ` : "";
+    return { kind, title, hint: why || !kept ? "" : which + bytes(kept.bytes), why };
   }),
 );
 
