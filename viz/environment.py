@@ -29,6 +29,15 @@ from viz.format.schema import SUFFIX
 VIZ_CACHE_MB: Final = Flag(
     "VIZ_CACHE_MB", 2000, "megabytes of old traces that are kept in the cache", high=1 << 30
 )
+VIZ_CAPTURE: Final = Text(
+    "VIZ_CAPTURE",
+    "",
+    "kernels whose values are kept in the trace: names, as in E_*,r_32*; * is all; E_4@9: those "
+    "of launch 9",
+)
+VIZ_CAPTURE_MB: Final = Flag(
+    "VIZ_CAPTURE_MB", 240, "megabytes of values that a process keeps in its trace", high=1 << 20
+)
 UOPVIZ_PORT: Final = Text("UOPVIZ_PORT", "", "the port that the page is served on, if it is free")
 UOPVIZ_EDITOR: Final = Text(
     "UOPVIZ_EDITOR", "", "the editor for links to files, such as 'code -g {file}:{line}'"

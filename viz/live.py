@@ -24,8 +24,18 @@ from types import TracebackType
 
 from core.errors import TraceError
 from core.helpers import VIZ
-from viz.environment import UOPVIZ_RUN, VIZ_CACHE_MB, cache_folder, prune, trace_path, wished_port
+from viz.environment import (
+    UOPVIZ_RUN,
+    VIZ_CACHE_MB,
+    VIZ_CAPTURE,
+    VIZ_CAPTURE_MB,
+    cache_folder,
+    prune,
+    trace_path,
+    wished_port,
+)
 from viz.files.alive import family_run
+from viz.recording.capture import wanted
 from viz.recording.exceptions import OURS
 from viz.recording.recorded import recorded
 from viz.server.connections.listen import TOKEN, listen, new_token
@@ -41,7 +51,7 @@ def attach() -> None:
     try:
         run = re.fullmatch(r"([0-9a-f]{1,64}):(.+)", os.environ.get(UOPVIZ_RUN, ""), re.DOTALL)
         if run is not None and Path(run[2]).exists():
-            Recorder(Path(run[2]), run[1], main=False).start()
+            _recorder(Path(run[2]), run[1], main=False).start()
             return
         _start(trace_path(), serve=VIZ.value == 1)
     except TraceError as error:
@@ -49,13 +59,23 @@ def attach() -> None:
 
 
 @contextmanager
-def record(path: str | Path) -> Generator[Recorder]:
-    """`with viz.record("t.viz"):` records a block. Raises TraceError where the file cannot be."""
-    recorder = Recorder(Path(path).absolute()).start()
+def record(path: str | Path, capture: str = "") -> Generator[Recorder]:
+    """`with viz.record("t.viz"):` records a block. `capture`: the names of kernels whose values are
+    kept, as in VIZ_CAPTURE. Raises TraceError where the file cannot be."""
+    recorder = _recorder(Path(path).absolute(), capture=capture).start()
     try:
         yield recorder
     finally:
         recorder.close()
+
+
+def _recorder(
+    path: Path, run: str | None = None, *, main: bool = True, capture: str | None = None
+) -> Recorder:
+    """A recorder that captures what the environment says, or `capture`."""
+    patterns = wanted(VIZ_CAPTURE.value if capture is None else capture)
+    room = VIZ_CAPTURE_MB.value * 1_000_000
+    return Recorder(path, run, main, capture=patterns, room=room)
 
 
 def is_viewer(command: Sequence[str]) -> bool:
@@ -100,6 +120,8 @@ class Live:
             else ""
         )
         opened = "" if lost else f"open it with: uopviz open {shlex.quote(str(path))}"
+        for one in [] if lost or self.recorder.capture is None else self.recorder.capture.said():
+            say(one)
         viewer = self._viewer
         if viewer is not None and self._stays and viewer.poll() is None:
             # the program may have its own handler, or have been started with Ctrl-C ignored
@@ -140,7 +162,7 @@ def _start(path: Path, serve: bool) -> None:
     with suppress(TraceError):  # no folder for traces: VIZ_TRACE may have named a file
         prune(cache_folder(), VIZ_CACHE_MB.value * 1_000_000)
     family = family_run()
-    recorder = Recorder(path, family)
+    recorder = _recorder(path, family)
     os.environ[UOPVIZ_RUN] = f"{recorder.run}:{path}"
     recorder.start()
     if recorder.path != path:  # a part of a run that another process shows

@@ -35,6 +35,7 @@ from viz.files.claim import Claim, claim_beside
 from viz.files.claim import claim as claim_trace
 from viz.format.schema import DECLINE, MATCH, REBUILD
 from viz.recording.buffer import Buffer
+from viz.recording.capture import Capture, Wanted
 from viz.recording.exceptions import error_data
 from viz.recording.reports import (
     Artifact,
@@ -48,6 +49,7 @@ from viz.recording.reports import (
     RewriteBegin,
     RewriteEmpty,
     RewriteEnd,
+    Values,
     Visited,
 )
 from viz.recording.runinfo import run_info
@@ -83,8 +85,9 @@ class Recorder:
 
     `run` names the run; not `main`: `path` is that of its first process, and this one writes a file
     that belongs to it. `info`: values for schema.META in place of what is known of this process;
-    not `user_lines`: no source file that an origin names is read.
-    Raises TraceError where the file cannot be made.
+    not `user_lines`: no source file that an origin names is read. `capture`: the kernels whose
+    values are kept (viz/recording/capture.py), at most `room` bytes of all. Raises TraceError where
+    the file cannot be made.
     """
 
     def __init__(
@@ -94,6 +97,8 @@ class Recorder:
         main: bool = True,
         info: Mapping[str, object] | None = None,
         user_lines: bool = True,
+        capture: Sequence[Wanted] = (),
+        room: int = 0,
     ) -> None:
         path = Path(path).absolute()
         claim, self.run = _claimed(path, run, main)
@@ -122,6 +127,8 @@ class Recorder:
         self._flusher: threading.Thread | None = None
         self._leaked: list[sqlite3.Connection] = []
         self._here = _Here(self._register)
+        self.capture = Capture(capture, room, self._tell_values) if capture else None
+        """What keeps values of kernels, where that was asked for."""
 
     def start(self) -> Recorder:
         """Begins to record."""
@@ -131,11 +138,13 @@ class Recorder:
         if self._child:
             self._finalize_as_worker()
         attach(self)
+        if self.capture is not None:
+            self.capture.start()
         return self
 
     def close(self) -> None:
         """Ends the recording; the file is complete. Calling it again does nothing."""
-        detach(self)
+        self._detach()
         atexit.unregister(self.close)
         _recorders.discard(self)
         self._wake.set()
@@ -267,6 +276,8 @@ class Recorder:
     def kernel(self, ast: UOp, program: object) -> None:
         """See Observer."""
         self._settled().add(Kernel(ast, program))
+        if self.capture is not None:
+            self.capture.know(ast)
 
     def launch(self, name: str, device: str, ns: int, start_ns: int, bytes_: int) -> None:
         """See Observer."""
@@ -275,6 +286,16 @@ class Recorder:
     def memory(self, device: str, allocated: int) -> None:
         """See Observer."""
         self._here.part.add(Memory(device, allocated, _clock()))
+
+    def _tell_values(self, values: Values) -> None:
+        """What a kernel is about to read."""
+        self._here.part.add(values)
+
+    def _detach(self) -> None:
+        """Watches nothing any more."""
+        detach(self)
+        if self.capture is not None:
+            self.capture.stop()
 
     def _settled(self) -> Buffer:
         """The calling thread's buffer, all that began in it written down."""
@@ -363,7 +384,7 @@ class Recorder:
 
     def _stop(self, error: TraceError) -> None:
         """Recording is no longer possible; the program goes on."""
-        detach(self)
+        self._detach()
         self._closed, self.stopped = True, error
         if self._writer is not None:
             self.lost = self._writer.lost
@@ -406,6 +427,8 @@ class Recorder:
         self._flusher = self._writer = self._to = None
         self._threads.clear()
         self._here = _Here(self._register)  # what was open is the parent's
+        if self.capture is not None:
+            self.capture.forget()
 
     def _finalize_as_worker(self) -> None:
         """Workers of multiprocessing leave without running atexit."""

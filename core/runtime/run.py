@@ -5,6 +5,7 @@ Never schedules and never decides what is computed.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
@@ -86,6 +87,29 @@ def _kernel(ast: UOp, device: str, compiled: Callable[[UOp, Target], Program]) -
 
 
 _nothing: Final[Mapping[str, int]] = {}
+BeforeLaunch = Callable[[UOp, str, Sequence[Buffer], Mapping[str, int]], None]
+"""Is called with the AST of a kernel, its name, the memory of its arguments and the values of its
+variables."""
+
+
+class _Watching:
+    """Who is called before launches: replaced as a whole, so that reading needs no lock."""
+
+    calls: tuple[BeforeLaunch, ...] = ()
+    lock = threading.Lock()
+
+
+def watch_launches(call: BeforeLaunch) -> None:
+    """`call` is called before each launch that an observer is told of, in all threads, while the
+    memory holds what the kernel is about to read. It must not change that, nor raise."""
+    with _Watching.lock:
+        _Watching.calls = (*_Watching.calls, call)
+
+
+def unwatch_launches(call: BeforeLaunch) -> None:
+    """Ends `watch_launches`; nothing where it was not called."""
+    with _Watching.lock:
+        _Watching.calls = tuple(c for c in _Watching.calls if c != call)
 
 
 def run_schedule(items: Iterable[Item], variables: Mapping[str, int] = _nothing) -> None:
@@ -113,6 +137,8 @@ def _launch(item: Item, variables: Mapping[str, int], observer: Observer | None)
     if observer is None and not DEBUG:
         kernel.runner(buffers, variables)
         return
+    for call in _Watching.calls:
+        call(item.ast, kernel.name, buffers, variables)
     start = time.perf_counter_ns()
     seconds = kernel.runner(buffers, variables, wait=True)
     took = time.perf_counter_ns() - start if seconds is None else int(seconds * 1e9)

@@ -32,6 +32,13 @@ def stores_of(sink: UOp) -> list[UOp]:
     return [u for u in sink.toposort() if u.op is Ops.STORE and _is_global(u.src[0])]
 
 
+def read_arguments(sink: UOp) -> frozenset[int]:
+    """The numbers of the arguments that a kernel, at any stage, reads."""
+    loads = (u for u in sink.toposort() if u.op in (Ops.LOAD, Ops.LDMATRIX))
+    pointers = (pointer_of(u.src[0]) for u in loads)
+    return frozenset(int(p.arg) for p in pointers if p.op is Ops.DEFINE_GLOBAL)
+
+
 def output_count(ast: UOp) -> int:
     """How many of a kernel's arguments, the first ones, it writes: one for each STORE of shaped
     values, one for a COPY; of loops, each memory that it stores to. Looked up once per AST."""

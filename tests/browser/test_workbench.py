@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, expect
 
 from tests.browser.explorer import Explorer
 from tests.browser.hostile import hostile
-from tests.browser.served import Process, export, serve
+from tests.browser.served import PROGRAMS, Process, export, record, serve
 from tests.browser.test_sizes import OVERHANG
 
 New = Callable[..., Explorer]
@@ -150,6 +150,41 @@ def test_it_fits(new_page: New, server: Process) -> None:
         e.page.set_viewport_size({"width": width, "height": height})
         expect(e.navigator).to_be_visible(visible=width >= 1440)
         assert e.page.evaluate(OVERHANG) == [], width
+
+
+def test_values_of_the_run(new_page: New, server: Process, tmp_path: Path) -> None:
+    e = opened(new_page, server)
+    e.page.get_by_role("button", name="Inputs that both are timed on").click()
+    menu = e.page.get_by_role("dialog", name="Inputs that both are timed on")
+    expect(menu.get_by_role("checkbox", name="Captured from the run")).to_be_disabled()
+    expect(menu.get_by_role("checkbox", checked=True)).to_have_text(re.compile("Normal, seed 0"))
+    expect(menu).to_contain_text(re.compile(r"record it again with VIZ=1 VIZ_CAPTURE=[rE]_\w+$"))
+    trace = record(PROGRAMS / "captured.py", tmp_path / "run.viz", VIZ_CAPTURE="*")
+    with serve(trace) as other:
+        e = opened(new_page, other)
+        button = e.page.get_by_role("button", name="Inputs that both are timed on")
+        expect(button).to_have_text("Captured from the run")
+        e.press("Shift+E")
+        expect(e.page.get_by_role("textbox", name=re.compile("^LLVM IR source"))).to_be_focused()
+        line = e.page.locator(".wb .cm-line").filter(has_text="1.500000e+03").first
+        text = line.inner_text()
+        line.click()
+        e.press("Home", "Shift+End")
+        e.page.keyboard.type(text.replace("1.500000e+03", "2.500000e+03"))
+        e.press("Control+Enter")
+        outputs = card(e, "Outputs")
+        expect(outputs).to_contain_text("differ: Captured from the run", timeout=WAIT)
+        expect(outputs.locator("dd").nth(4)).to_have_text("2000")
+        expect(outputs.locator("dd").nth(5)).to_have_text("4000")
+        expect(outputs.get_by_role("img", name=re.compile("^The two differ"))).to_have_count(1)
+        expect(card(e, "Variants")).to_contain_text("captured from the run")
+        e.page.locator(".wb-head").click()
+        e.press("Control+k")
+        e.page.keyboard.type("inputs Normal")
+        e.press("Enter")
+        e.wait_address("wi", "normal")
+        expect(button).to_have_text("Normal, seed 0")
+        expect(card(e, "Time, edited over original")).to_contain_text("changed since")
 
 
 def test_files_and_traces_of_strangers_say_what_running_needs(

@@ -29,6 +29,8 @@ SUFFIXES: Final = {"html": ".html", "trace": SUFFIX}
 
 def export(options: argparse.Namespace) -> int:
     """Writes runs as one HTML file, or a run as a trace."""
+    if options.values and options.redact:
+        options.error("--redact leaves out captured values: give one of --values and --redact")
     runs = open_stores(options)
     path = Path(options.output or _beside(runs, SUFFIXES[options.format or "html"]))
     if path.exists() and any(path.samefile(run.path) for run in runs):
@@ -53,7 +55,12 @@ def export(options: argparse.Namespace) -> int:
         progress.begin(f"exporting {path.name}")
         if as_trace:
             left_out = write_trace(
-                runs[0], path, kernels=chosen, redact=options.redact, progress=progress.update
+                runs[0],
+                path,
+                kernels=chosen,
+                redact=options.redact,
+                values=options.values,
+                progress=progress.update,
             )
         else:
             made = export_html(
@@ -62,6 +69,7 @@ def export(options: argparse.Namespace) -> int:
                 kernels=chosen,
                 budget=options.budget * 1_000_000,
                 redact=options.redact,
+                values=options.values,
                 progress=progress.update,
             )
             replace_file(path, made.html.encode(), is_export, "an exported file")

@@ -84,6 +84,13 @@ def run_lines(run: Row) -> Iterator[Line]:
             size(run["bytes"]),
         )
     )
+    captured = run.get("captured") or {"kernels": 0}  # exported before there were any
+    if captured["kernels"]:
+        kernels = plural(captured["kernels"], "kernel")
+        yield (
+            Styled("values: ", "changed"),
+            f"it holds what {kernels} read in the run, {size(captured['bytes'])}",
+        )
     if run["commit"]:
         changed = f", {plural(run['dirty'], 'file')} changed" if run["dirty"] else ""
         yield f"commit {run['commit']}{changed}"

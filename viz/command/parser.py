@@ -109,6 +109,11 @@ def build_parser() -> Parser:
     made.add_argument(
         "--redact", action="store_true", help="leave out sources, paths, command, commit, times"
     )
+    made.add_argument(
+        "--values",
+        action="store_true",
+        help="keep the values of kernels that were captured in the run (VIZ_CAPTURE)",
+    )
     printing(made)
 
     made = command("show", "show:show", "print a run: one screen of it, its tree, a pass or a step")

@@ -15,7 +15,7 @@ from viz.terminal import Line, Progress, put_json, put_lines, say
 from viz.views.answers import SINCE
 from viz.views.run import NAMES, Run
 
-_OF_PAGES: Final = ("devices", "editable", "targets")
+_OF_PAGES: Final = ("devices", "editable", "targets", "inputs")
 NOTHING_KNOWN: Final[Row] = {"maker": None, "files": [], "rules": [], "compared": 0, "notes": []}
 """What is said of what has become of a run where that is not known."""
 

@@ -30,6 +30,8 @@ TEXT_LINES: Final = 13
 REWRITES: Final = 14
 TRIES: Final = 15
 GATED: Final = 16
+CAPTURED: Final = 17
+VALUES: Final = 18
 
 RULES_PACKED: Final = 3
 """The first version without a table `rules`."""

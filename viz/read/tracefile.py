@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar, cast
 from core.errors import BudgetError, TraceError
 from viz.budget import take, within
 from viz.format import blocks, schema
+from viz.format.captured import Captured, unpack_captured
 from viz.format.cells import as_int, as_text, parse_json
 from viz.format.pack import unpack_json
 from viz.format.rows import (
@@ -83,6 +84,10 @@ class TraceFile:
         self.memory: list[tuple[str, int, int]] = []
         """Device, time in us, bytes allocated."""
         self.user_lines: list[UserLines] = []
+        self.captured: dict[int, Captured] = {}
+        """What was captured of kernels, by the nodes of their ASTs."""
+        self._values: dict[int, int] = {}
+        """Blocks of captured values by their numbers."""
         self.totals: dict[tuple[int, int], tuple[int, int, int]] = {}
         """By (pass, rule): matches, declines, ns."""
         self.visits = Visits()
@@ -107,6 +112,7 @@ class TraceFile:
             schema.TRIES: lambda _first, _count, data: self.try_times.add(data),
             schema.GATED: self._add_gated,
             schema.REWRITES: self._add_rewrites,
+            schema.CAPTURED: self._add_captured,
         }
         """By kind of block, what reads one: its first number, count and data."""
 
@@ -212,6 +218,9 @@ class TraceFile:
             self._last_block = max(self._last_block, row.id)
             if row.kind == schema.EVENTS:
                 self.event_blocks.add(row.id)
+            elif row.kind == schema.VALUES:
+                take(1, _TUPLE)
+                self._values[row.first] = row.id
             elif row.kind in self._readers:
                 try:
                     data = block_data(self.db, row.id)
@@ -250,6 +259,16 @@ class TraceFile:
 
     def _add_user_lines(self, _first: int, _count: int, data: bytes) -> None:
         self.user_lines += unpack_user_lines(data)
+
+    def _add_captured(self, _first: int, _count: int, data: bytes) -> None:
+        for kernel in unpack_captured(data):
+            self.captured.setdefault(kernel.ast, kernel)
+
+    def packed_values(self, kernel: Captured) -> list[bytes]:
+        """The values of each argument of a kernel that were captured, for `unpack_values`. Raises
+        TraceError where one is missing."""
+        numbers = (self._values.get(argument.values, 0) for argument in kernel.arguments)
+        return [block_data(self.db, block) for block in numbers]
 
     def _read_rules(self) -> None:
         for row in self.db.rows(RULES, self._last_rule):

@@ -129,6 +129,20 @@ class Launch:
 
 
 @dataclass(slots=True, eq=False)
+class Values:
+    """What the kernel with the AST `root` was about to read at a launch, counted from 1: dtype,
+    number of elements and bytes of each argument by its number; or `why` that was not kept."""
+
+    root: UOp
+    name: str
+    device: str
+    launch: int
+    arguments: Mapping[int, tuple[str, int, bytes]]
+    variables: Mapping[str, int]
+    why: str
+
+
+@dataclass(slots=True, eq=False)
 class Memory:
     """So many bytes are allocated on a device."""
 
@@ -167,6 +181,7 @@ Report = (
     | Kernel
     | Launch
     | Memory
+    | Values
     | Visited
     | Gated
 )

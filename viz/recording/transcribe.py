@@ -36,6 +36,7 @@ from viz.recording.reports import (
     RewriteBegin,
     RewriteEmpty,
     RewriteEnd,
+    Values,
     Visited,
 )
 from viz.recording.userlines import UserSources
@@ -242,6 +243,9 @@ class Transcriber:
             case Launch():
                 start = writer.since(report.at)
                 writer.launch(report.name, report.device, start, report.ns, report.size)
+            case Values():
+                told = report.arguments, report.variables, report.launch, report.why
+                writer.captured(self._number(report.root), report.name, report.device, *told)
             case Memory():
                 writer.memory(report.device, report.allocated, writer.since(report.at))
             case ContextBegin(name=name, kind=kind):

@@ -17,6 +17,7 @@ from viz.files.claim import meta_of
 from viz.format.cells import as_text
 from viz.share.filecopy import FileCopy
 from viz.share.redaction import SAID, Wording
+from viz.views.captured import captured_totals
 from viz.views.compiled import path_of
 from viz.views.process import STRIDE
 from viz.views.run import Run
@@ -34,6 +35,7 @@ def write_trace(
     kernels: Collection[int] | None = None,
     redact: bool = False,
     published: bool = False,
+    values: bool = False,
     progress: Callable[[float], None] = lambda share: None,
 ) -> list[str]:
     """Writes the run to `path`, and next to it its further processes and the kernels that were
@@ -41,10 +43,10 @@ def write_trace(
     all files of an earlier trace of that name, or, where that fails, of none.
 
     `kernels`: numbers of the kernel contexts to keep, with what is outside of any kernel (all);
-    `redact` leaves out what `viz/share/redaction.py` says; `published`: files have the names
-    that the page shows; `progress` hears how much is done, 0 to 1, and what it raises ends the
-    copy. Raises TraceError or ServerError where the run has no such kernel or no
-    trace, or the file cannot be written."""
+    `redact` leaves out what `viz/share/redaction.py` says; `values` keeps those that were captured
+    in the run, unless `redact`; `published`: files have the names that the page shows; `progress`
+    hears how much is done, 0 to 1, and what it raises ends the copy. Raises TraceError or
+    ServerError where the run has no such kernel or no trace, or the file cannot be written."""
     files = [*enumerate(store.files)]
     chosen = {number: kernels for number, _ in files}
     for one in store.compilations:
@@ -56,6 +58,11 @@ def write_trace(
         said.append(_check(store.kernels(), kernels))
     if redact:
         said.append(SAID)
+    kept = captured_totals(store.files)
+    values &= not redact
+    if kept["kernels"] and not values and not redact:
+        count = "1 kernel" if kept["kernels"] == 1 else f"{kept['kernels']:,} kernels"
+        said.append(f"captured values of {count}; uopviz export --values keeps them")
     if store.live:
         said.append("exported while the program ran: what it did afterwards is left out")
     places = store.places if published or redact else None
@@ -68,7 +75,8 @@ def write_trace(
                 wording = Wording(places, redact, number)
                 first, keep = number * STRIDE, chosen[number]
                 wanted = None if keep is None else {k - first for k in keep}
-                copy = FileCopy(file, own, wording, wanted, said if number == 0 else ())
+                noted = said if number == 0 else ()
+                copy = FileCopy(file, own, wording, wanted, noted, values)
                 try:
                     copy.write(store.live, lambda share, at=at: progress((at + share) / len(files)))
                 except BaseException:

@@ -47,7 +47,8 @@ Mask = npt.NDArray[np.bool_]
 
 
 class FileCopy:
-    """Writes what is kept of one file of a run. Numbers and counts are those of the run."""
+    """Writes what is kept of one file of a run. Numbers and counts are those of the run. `values`:
+    those that were captured are kept, too."""
 
     def __init__(
         self,
@@ -56,6 +57,7 @@ class FileCopy:
         wording: Wording,
         kernels: Collection[int] | None,
         said: Iterable[str],
+        values: bool = False,
     ) -> None:
         meta = wording.meta(file.meta)
         if "compiler" not in meta and is_own(file.meta):
@@ -64,6 +66,7 @@ class FileCopy:
         self._numbers = self._output.numbers
         self._file, self._wording, self._all = file, wording, kernels is None
         self._kept = kept_entries(file, kernels)
+        self._values = values
         self._strings: dict[tuple[str, int], int] = {}
         left: list[dict[str, str]] = [{"what": what} for what in said]
         noted: object = file.meta.get("left_out")
@@ -111,6 +114,8 @@ class FileCopy:
         self._copy_visits()
         self._copy_tries()
         self._copy_user_lines()
+        if self._values:
+            self._copy_values({reader.ast(e) for e in kernels if e.kind == "kernel"})
         if live:
             ends = (e.start + (e.us or 0) for e in self._kept)
             self._output.meta("ended", max(ends, default=0) / 1e6)
@@ -166,6 +171,13 @@ class FileCopy:
             proof = part.proof if self._wording.keeps("user_lines.proof") else ""
             copied = replace(part, file=path, text=text, digest=digest, proof=proof)
             self._output.user_lines.add(copied)
+
+    def _copy_values(self, asts: Collection[int]) -> None:
+        """The captured values of the kernels with these ASTs."""
+        for kernel in self._file.captured.values():
+            if kernel.ast in asts:
+                packed = self._file.packed_values(kernel)
+                self._output.captured.add_packed(self._wording.captured(kernel), packed)
 
     def _copy_rules(self) -> None:
         """All rules, with their numbers: two that a copy says the same of stay two."""

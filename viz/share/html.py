@@ -53,13 +53,14 @@ def export_html(
     kernels: Collection[int] | None = None,
     budget: int = BUDGET,
     redact: bool = False,
+    values: bool = False,
     page: Path | None = None,
     progress: Progress = silent,
 ) -> Export:
     """The run as HTML, with the kernels that were compiled on request, and with the runs `beside`
     it: they are named A, B and so on. `kernels`: numbers of kernel contexts of the only run to
-    keep, with the passes outside of any kernel (all); `redact` leaves out what
-    `viz/share/redaction.py` says; `page`: the folder of the built page (this installation's);
+    keep, with the passes outside of any kernel (all); `redact` and `values` as in
+    `write_trace`; `page`: the folder of the built page (this installation's);
     `progress` hears how much is done and what is next, and what it raises ends the export. Raises
     ServerError where the page has not been built, a kernel is not there, there are too many runs,
     or their lists of passes alone are too large."""
@@ -82,7 +83,13 @@ def export_html(
 
             copying(0.0)
             said += write_trace(
-                run, path, kernels=kernels, redact=redact, published=True, progress=copying
+                run,
+                path,
+                kernels=kernels,
+                redact=redact,
+                published=True,
+                values=values,
+                progress=copying,
             )
             copies.append(_copied(name, run, path, redact))
             stack.callback(copies[-1].store.close)

@@ -10,12 +10,14 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from enum import Enum
 from typing import Any, Final, cast
 
 from core.uop.origin import split_origin
-from viz.format import schema
+from viz.format import captured, schema
 from viz.format.blocks import PACKED, PLAIN_NODES
+from viz.format.captured import Captured
 from viz.format.rows import BLOCKS, TABLES
 from viz.format.schema import REDACTED
 from viz.views.places import Places
@@ -23,7 +25,8 @@ from viz.views.places import Places
 NO_TEXT: Final = "(text redacted)"
 SAID: Final = (
     "redacted: the command, commit, machine, times and processes, folders in all texts, "
-    "lines of the program, sources, docstrings and equations of rules, texts of errors"
+    "captured values, lines of the program, sources, docstrings and equations of rules, texts of "
+    "errors"
 )
 
 
@@ -112,6 +115,7 @@ TABLE: Final[Mapping[str, How]] = {
     "user_lines.text": How.DROPPED,
     "user_lines.digest": How.DROPPED,
     "user_lines.proof": How.DROPPED,
+    **dict.fromkeys((f"captured.{name}" for name in captured.FIELDS), How.DROPPED),
     "visits.pass": How.TEXT,
     "visits.op": How.TEXT,
     "tries.pass": How.TEXT,
@@ -228,6 +232,15 @@ class Wording:
         kept = ("doc", "source", "sourceLine", "pattern")
         return {key: self.value(f"rules.{key}", found[key]) or self._nothing(key)
                 for key in kept if key in found}  # fmt: skip
+
+    def captured(self, kernel: Captured) -> Captured:
+        """What is known of a kernel whose values were captured, in a copy that is not redacted."""
+        texts = (kernel.name, kernel.device, kernel.why)
+        name, device, why = (
+            self.text(f"captured.{field}", text)
+            for field, text in zip(("name", "device", "why"), texts, strict=True)
+        )
+        return replace(kernel, name=name, device=device, why=why)
 
     def error(self, found: Fields | None) -> dict[str, Any] | None:
         """The exception that ended something."""

@@ -203,6 +203,15 @@ def _user_lines(file: TraceFile) -> Iterable[Sequence[Any]]:
             yield part.file, line, text, part.digest
 
 
+def _captured(file: TraceFile) -> Iterable[Sequence[Any]]:
+    for kernel in file.captured.values():
+        head = kernel.ast, kernel.name, kernel.device, kernel.launch
+        for one in kernel.arguments:
+            yield *head, one.number, one.dtype, one.size, one.bytes, kernel.why
+        if not kernel.arguments:
+            yield *head, None, None, None, 0, kernel.why
+
+
 def _nodes(file: TraceFile) -> Iterable[Sequence[Any]]:
     names = ("op", "dtype", "arg", "origin")
     columns = [file.nodes.field(name).tolist() for name in names]
@@ -292,6 +301,13 @@ VIEWS: Final = {
     ),
     "user_lines": _View(
         (*_texts("file"), *_integers("line"), *_texts("text", "digest")), _user_lines
+    ),
+    "captured": _View(
+        (
+            *(*_numbers("ast"), *_texts("name", "device"), *_integers("launch", "argument")),
+            *(*_texts("dtype"), *_integers("size", "bytes"), *_texts("why")),
+        ),
+        _captured,
     ),
     "artifacts": _View((*_numbers("context"), *_texts("kind", "target")), _artifacts),
 }

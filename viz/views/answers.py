@@ -38,7 +38,7 @@ def _row(
 
 def _run(store: Store) -> dict[str, Any]:
     """What can be done with the run depends on the machine: a server says that."""
-    return {**store.run(), "devices": [], "targets": [], "editable": []}
+    return {**store.run(), "devices": [], "targets": [], "editable": [], "inputs": []}
 
 
 def _is_done(made: dict[str, Any]) -> bool:

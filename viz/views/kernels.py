@@ -14,6 +14,7 @@ from core.errors import BudgetError, TraceError
 from core.render.kinds import KIND
 from core.target import targets
 from viz.budget import part, take
+from viz.format.captured import Captured
 from viz.format.cells import as_int, as_text, parse_object
 from viz.format.pack import unpack_json
 from viz.format.rows import ARTIFACTS, KERNELS, ArtifactRow, KernelRow
@@ -22,6 +23,7 @@ from viz.read.records import Context
 from viz.read.tracefile import TraceFile
 from viz.replay.listing import listing
 from viz.replay.provenance import Provenance, positions, trace_provenance
+from viz.views.captured import captured_data
 from viz.views.tree import calls_of
 
 _LINKS: Final = "links to nodes"
@@ -91,7 +93,12 @@ class KernelReader:
             "bytes": as_int(info.get("bytes")),
             "globalSize": [as_int(n) for n in _list(info.get("globalSize"))],
             "localSize": [as_int(n) for n in _list(info.get("localSize"))],
+            "captured": captured_data(self.captured(context)),
         }
+
+    def captured(self, context: Context) -> Captured | None:
+        """The values of a kernel that were asked for when it ran; None where none were."""
+        return self._file.captured.get(self.ast(context))
 
     def ast(self, context: Context) -> int:
         """The node of the kernel's AST: as recorded, or the input of its first pass; 0 for none."""

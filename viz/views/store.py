@@ -13,12 +13,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from core.errors import TraceError
 from viz.budget import answering, part, take
 from viz.read.records import RuleRecord
 from viz.read.tracefile import Progress, TraceFile, silent
 from viz.replay.bundle import make_bundle
 from viz.replay.economics import untimed
 from viz.replay.graphtext import step_text
+from viz.views.captured import captured_request
 from viz.views.checks import Checks
 from viz.views.compiled import Compilation
 from viz.views.emulations import Emulations
@@ -113,7 +115,7 @@ class Store:
         return answer.make(self, *values, **limits)
 
     def run(self) -> dict[str, Any]:
-        """The run as a whole, without `devices`, `targets` and `editable`."""
+        """The run as a whole, without what can be done with it on this machine."""
         with self._lock:
             said = [self._rules.problem, self._files.dropped]
             noted = [*self._compilations]
@@ -308,6 +310,20 @@ class Store:
                 artifacts += [a for a in more if (a["kind"], a["target"]) not in known]
         made["tensorCalls"] = [self.places.place(call) for call in made["tensorCalls"]]
         return made
+
+    def captured(self, context: int) -> dict[str, Any] | None:
+        """The values that a kernel read in the run, for a worker; None where there are none, or
+        they cannot be read."""
+        with self._lock:
+            found = self._files.find(context, lambda f: f.contexts)
+        if found is None:
+            return None
+        process, record = found
+        try:
+            return captured_request(process.file, process.kernels.captured(record))
+        except TraceError as error:
+            process.file.db.problem(error.what)
+            return None
 
     def emulated(self, context: int) -> list[dict[str, Any]]:
         """What was emulated of a kernel, the newest last."""

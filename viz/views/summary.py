@@ -17,6 +17,7 @@ from viz.format.cells import as_int, as_number, as_text
 from viz.format.schema import COMPILER
 from viz.read.database import Problem
 from viz.read.records import Rewrite
+from viz.views.captured import captured_totals
 from viz.views.compiled import Compilation
 from viz.views.process import Process
 
@@ -78,6 +79,7 @@ def run_data(
             "steps": sum(r.matches for r in rewrites),
             "launches": sum(len(f.launches) for f in files),
         },
+        "captured": captured_totals(files),
         "problems": [
             *(p.data() for p in problems(processes)),
             *(p.data() for one in compilations for p in (*one.file.db.problems, *_left_out(one))),

@@ -15,27 +15,15 @@ from typing import Any, Final
 from core.check.safety import BASE, argument_bytes
 from core.check.trial import arguments
 from core.check.worker import difference, summed_products
-from core.errors import RunError
+from core.errors import RunError, TraceError
 from core.runtime.numeric import Array
-from core.runtime.reference.inputs import Values, random_inputs
 from core.runtime.reference.kernel import evaluate_kernel
-from core.uop.ops import Ops
-from core.uop.uop import UOp
 from viz.whatif.inturn import pairs_in_turn, ratio_of
+from viz.workbench.inputs import MAX_ARGUMENTS, Offered
+from viz.workbench.kinds import KINDS
 from viz.workbench.outputs import difference_of, errors, number, outputs_of, picture
 from viz.workbench.sides import Side
 
-KINDS: Final[Mapping[Values, str]] = {
-    Values.NORMAL: "Normal, seed 0",
-    Values.UNIFORM: "Uniform 0 to 1",
-    Values.ZEROS: "All zero",
-    Values.ONES: "All one",
-    Values.SUBNORMALS: "Subnormals",
-    Values.SPECIALS: "Inf and NaN",
-}
-"""The inputs of a workbench, and what they are called; the first ones are those of the times."""
-MAX_ARGUMENTS: Final = 1 << 28
-"""Bytes of all arguments of a kernel."""
 SECONDS: Final = 1.5
 """What the turns take together; TURNS of them at most."""
 TURNS: Final = 500
@@ -47,17 +35,20 @@ Data = dict[str, Any]
 
 @dataclass(frozen=True)
 class Judged:
-    """Both sides on one kind of input: `worst` is the output that differs most."""
+    """Both sides on one kind of input: `worst` is the output that differs most; with the values of
+    the variables."""
 
     data: Data
     worst: Data
     picture: Data
+    variables: Mapping[str, int]
 
 
 class Bench:
     """Two sides of one kernel. Raises RunError for arguments that take too much memory."""
 
-    def __init__(self, ast: UOp, original: Side, edited: Side, memory: int) -> None:
+    def __init__(self, offered: Offered, original: Side, edited: Side, memory: int) -> None:
+        ast = offered.ast
         taken = argument_bytes(ast)
         if taken > MAX_ARGUMENTS:
             raise RunError(
@@ -67,19 +58,16 @@ class Bench:
         self._ast, self._sides = ast, (original, edited)
         self._room = memory - BASE - 6 * taken
         self._rounded = summed_products(ast)
-        found = (u for u in ast.toposort() if u.op is Ops.DEFINE_VAR)
-        self._variables = {u.arg[0]: int(u.arg[2]) for u in found}
+        self._offered = offered
 
-    def judge(self, kind: Values) -> Judged:
+    def judge(self, kind: str) -> Judged:
         """Runs both on inputs of a kind. Raises UopvizError."""
-        inputs = random_inputs(
-            self._ast, values=kind, variables=self._variables, most_bytes=MAX_ARGUMENTS
-        )
+        inputs = self._offered.of(kind)
         held = [inputs.buffers[n] for n in range(len(arguments(self._ast)))]
         for side in self._sides:
             side.fill(held)
-            side.launch(self._variables)
-        right, why = self._reference(held)
+            side.launch(inputs.variables)
+        right, why = self._reference(held, inputs.variables)
         judged: tuple[Data, Data, float] | None = None
         verdicts: list[list[bool | None]] = [[], []]
         same = True
@@ -101,7 +89,7 @@ class Bench:
             raise RunError("this kernel stores nothing")
         agrees = [all(v) if v else None for v in verdicts]
         data = {
-            "kind": kind.value,
+            "kind": kind,
             "title": KINDS[kind],
             "same": same,
             "original": agrees[0],
@@ -110,30 +98,33 @@ class Bench:
             "error": judged[0]["error"],
             "why": why,
         }
-        return Judged(data, judged[0], judged[1])
+        return Judged(data, judged[0], judged[1], inputs.variables)
 
-    def _reference(self, held: Sequence[Array]) -> tuple[list[Array] | None, str]:
+    def _reference(
+        self, held: Sequence[Array], variables: Mapping[str, int]
+    ) -> tuple[list[Array] | None, str]:
         """What the reference computes; None, and why, where it cannot."""
         results = [values.copy() for values in held]
         try:
-            evaluate_kernel(self._ast, results, self._variables, max(0, self._room))
+            evaluate_kernel(self._ast, results, variables, max(0, self._room))
         except RunError as error:
             return None, error.what
         return results, ""
 
-    def times(self) -> Data | None:
-        """Times in turn; None where instructions are counted in their place."""
+    def times(self, variables: Mapping[str, int]) -> Data | None:
+        """Times in turn, of what was judged last; None where instructions are counted in their
+        place."""
         if any(side.is_counted for side in self._sides):
             return None
-        old, new = (self._timed(side) for side in self._sides)
+        old, new = (self._timed(side, variables) for side in self._sides)
         pairs = pairs_in_turn(old, new, SECONDS, TURNS)
         us = [[1e6 * pair[side] for pair in pairs] for side in (0, 1)]
         return {**ratio_of(pairs).data(), "original": spread(us[0]), "edited": spread(us[1])}
 
-    def _timed(self, side: Side) -> Callable[[], float]:
+    def _timed(self, side: Side, variables: Mapping[str, int]) -> Callable[[], float]:
         def launch() -> float:
             begun = time.perf_counter()
-            seconds = side.launch(self._variables)
+            seconds = side.launch(variables)
             return time.perf_counter() - begun if seconds is None else seconds
 
         return launch
@@ -151,15 +142,23 @@ def spread(us: Sequence[float]) -> Data:
     }
 
 
-def compare_sides(ast: UOp, original: Side, edited: Side, memory: int, progress: Progress) -> Data:
-    """All that the workbench says of two sides. Raises UopvizError."""
-    bench = Bench(ast, original, edited, memory)
+def compare_sides(
+    offered: Offered,
+    original: Side,
+    edited: Side,
+    memory: int,
+    progress: Progress,
+    kind: str | None = None,
+) -> Data:
+    """All that the workbench says of two sides; times and picture are of inputs of `kind`, or of
+    the first kind that there is. Raises UopvizError."""
+    bench = Bench(offered, original, edited, memory)
     begun = time.monotonic()
-    first, *others = KINDS
+    first, *others = offered.kinds(kind)
     progress("comparing outputs")
     judged = bench.judge(first)
     progress("timing in turn")
-    times = bench.times()
+    times = bench.times(judged.variables)
     sides = [side.data() for side in (original, edited)]
     inputs = [judged.data]
     for kind in others:
@@ -169,7 +168,7 @@ def compare_sides(ast: UOp, original: Side, edited: Side, memory: int, progress:
             continue
         try:
             inputs.append(bench.judge(kind).data)
-        except RunError as error:
+        except (RunError, TraceError) as error:
             inputs.append(_not_run(kind, error.what))
     return {
         "device": original.device,
@@ -185,9 +184,9 @@ def compare_sides(ast: UOp, original: Side, edited: Side, memory: int, progress:
     }
 
 
-def _not_run(kind: Values, why: str) -> Data:
+def _not_run(kind: str, why: str) -> Data:
     return {
-        "kind": kind.value,
+        "kind": kind,
         "title": KINDS[kind],
         "same": None,
         "original": None,

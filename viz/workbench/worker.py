@@ -21,13 +21,14 @@ from viz.whatif.given import flags_of
 from viz.work.lines import answer_request, progress
 from viz.work.opts import parse_opts
 from viz.workbench.compare import compare_sides
+from viz.workbench.inputs import Offered
 from viz.workbench.opts import opts_of
 from viz.workbench.sides import Change, Side
 
 
 def workbench_job(request: Mapping[str, Any]) -> dict[str, Any]:
     """`Workbench` of the page: a kernel, and what `opts`, `skip` or `source` make of it, on
-    `device`. Raises UopvizError."""
+    `device`; `inputs` is the kind of those that are timed. Raises UopvizError."""
     ast = from_data(request["graph"])[0]
     check_kernel(ast, MAX_BYTES)
     opts, text = request.get("opts"), request.get("source")
@@ -42,7 +43,9 @@ def workbench_job(request: Mapping[str, Any]) -> dict[str, Any]:
     with flags_of(request):  # as it was compiled for the run
         original = Side(ast, device, Change())
         edited = Side(ast, device, change)
-        found = compare_sides(ast, original, edited, memory, progress)
+        offered = Offered(ast, request.get("captured"))
+        kind = request.get("inputs")
+        found = compare_sides(offered, original, edited, memory, progress, kind)
     return {**found, "changed": not change.is_none}
 
 

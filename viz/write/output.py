@@ -26,6 +26,7 @@ from viz.format.rows import (
 )
 from viz.format.userlines import UserLines, pack_user_lines
 from viz.write.artifacts import Artifacts
+from viz.write.captured import CapturedValues
 from viz.write.database import Batch, TraceDatabase
 from viz.write.entries import Entries
 from viz.write.eventlog import EventLog
@@ -85,6 +86,7 @@ class Output:
         self.gated = Samples(GATED)
         self.artifacts = Artifacts()
         self.user_lines = Lines()
+        self.captured = CapturedValues()
         self._kernels: list[KernelRow] = []
         self._meta: list[MetaRow] = []
         self._last_block = 0
@@ -122,7 +124,7 @@ class Output:
         blocks: list[BlockRow] = []
         parts = (
             *(self.numbers, self.visits, self.tries, self.gated),
-            *(self.launches, self.memory, self.user_lines),
+            *(self.launches, self.memory, self.user_lines, self.captured),
         )
         for block in (block for part in parts for block in part.take()):
             blocks.append(self._numbered(block))

@@ -27,10 +27,12 @@ from pathlib import Path
 from types import TracebackType
 
 from viz.files.claim import Claim
+from viz.format.captured import Captured
 from viz.format.events import Events
 from viz.format.pack import Ints
 from viz.format.rows import ContextRow, KernelRow, RewriteRow, plain_text
 from viz.format.userlines import UserLines
+from viz.write.captured import Arguments
 from viz.write.database import TraceDatabase
 from viz.write.output import Output
 
@@ -346,6 +348,25 @@ class TraceWriter:
         reader can say whether it has changed since; `cut`: other lines that were named are left
         out; `proof`: that this process has read the file, see `viz/vouching.py`."""
         self._output.user_lines.add(UserLines(file, first, text, digest, cut, proof))
+
+    def captured(
+        self,
+        ast: int,
+        name: str,
+        device: str,
+        arguments: Arguments,
+        variables: Mapping[str, int],
+        launch: int = 1,
+        why: str = "",
+    ) -> None:
+        """The values that the kernel of this AST was about to read at a launch, counted from 1: of
+        each argument by its number the dtype, the number of elements and the bytes, as
+        little-endian processors keep them.
+        `why`: they were asked for and are not here, because of this. Raises TraceError where they
+        take more than `viz.format.captured.MAX_BYTES`."""
+        texts = plain_text(name), plain_text(device), dict(variables)
+        kernel = Captured(ast, *texts, why=plain_text(why), launch=launch)
+        self._output.captured.add(kernel, arguments)
 
     def launch(self, name: str, device: str, start_us: int, ns: int, size: int = 0) -> None:
         """A kernel ran: its time on the device in ns and the bytes it moved."""

@@ -125,7 +125,7 @@ def test_nested_passes_are_in_histories(live: Store) -> None:
 def without_head(path: str, value: Any) -> Any:
     """An answer without what a run says of the file that it was read from, and of the machine."""
     if path == RUN.at():
-        own = {"file", "bytes", "format", "devices", "targets", "editable"}
+        own = {"file", "bytes", "format", "devices", "targets", "editable", "inputs"}
     elif path == OVERVIEW.at() or path.startswith("/kernel-page/"):
         own = {"here"}
     elif path == SINCE.at():

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from viz.format import rows, schema, userlines
+from viz.format import captured, rows, schema, userlines
 from viz.format.blocks import PACKED, PLAIN_NODES
 from viz.share.copy import write_trace
 from viz.share.redaction import TABLE, How, Wording, without_folders
@@ -29,6 +29,7 @@ JSON_COLUMNS = {
 BLOCKS = {
     **{columns.name: columns.names for columns in PACKED if columns is not PLAIN_NODES},
     "user_lines": userlines.FIELDS,
+    "captured": captured.FIELDS,
     "meta": schema.META,
     "errors": ("message", "traceback", "full", "place", "rule", "node", "loop", "other"),
 }
@@ -147,6 +148,7 @@ def marked(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Sto
         facts, title = {"spills": m("artifacts.facts")}, m("artifacts.title")
         text = f"load {m('artifacts.text')}\n"
         t.artifact(kernel, kind, target, text, lines=[(y,)], facts=facts, title=title)
+        t.captured(y, m("captured.name"), m("captured.device"), {}, {}, why=m("captured.why"))
         t.launch(m("launches.name"), m("launches.device"), 10, 500)
         t.memory(m("memory.device"), 100)
         said = m("user_lines.text")
@@ -203,10 +205,11 @@ def test_a_published_copy_names_files_from_the_folder_of_the_run(
 ) -> None:
     store, folder = marked
     path = tmp_path / "published.viz"
-    write_trace(store, path, published=True)
+    write_trace(store, path, published=True, values=True)
     said = contents(path)
     assert "lovelace" not in said, said[max(0, said.index("lovelace") - 200) :][:300]
     gone = {"meta.cwd", "meta.process", "user_lines.proof"}
+    gone |= {f"captured.{field}" for field in ("ast", "variables", "arguments", "launch", "values")}
     for column, how in TABLE.items():
         word = re.sub(r"\W", "_", column)
         if how is not How.NUMBER and column not in gone:
@@ -241,7 +244,7 @@ def test_a_kernel_compiled_on_request_is_worded_like_the_run(
 def test_an_unredacted_copy_is_the_run(marked: tuple[Store, str], tmp_path: Path) -> None:
     store, _ = marked
     path = tmp_path / "copy.viz"
-    write_trace(store, path)
+    write_trace(store, path, values=True)
     for table in TABLES:
         select = f"select * from {table}"
         mine, copied = (run_query(files, select) for files in (store.files, _files(path)))

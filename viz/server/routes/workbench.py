@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from flask import Blueprint, Response
 
+from core.errors import ServerError
 from viz.server.answers import answer
 from viz.server.how import check_how, check_rules, how_of, names_of, opts_of
 from viz.server.requests import json_body, open_run
@@ -19,7 +21,8 @@ workbench_routes = Blueprint("workbench", __name__, url_prefix="/api")
 def compare_sides(run: str, context: int) -> Response:
     """Begins to run a kernel on {"device"}, as it is and as it is changed, in turn on the same
     inputs: {"job"}; its result is Workbench. {"opts"} and {"source"} as in run; {"skip"}: names of
-    rules to leave out."""
+    rules to leave out; {"inputs"}: the kind of inputs that times and picture are of, null for the
+    values captured in the run or, without any, the first kind."""
     here, asked = open_run(run), json_body()
     (opts, source), skip = how_of(asked), names_of(asked)
     check_how(opts, source)
@@ -31,10 +34,20 @@ def compare_sides(run: str, context: int) -> Response:
         "opts": opts,
         "skip": skip,
         "source": source,
+        "inputs": kind_of(asked),
     }
     if isinstance(here.store, Store):
         check_rules(here.store, skip)
+        request["captured"] = here.store.captured(context)
     return answer({"job": here.machine.jobs.start(request, lambda made: made)})
+
+
+def kind_of(body: Mapping[str, Any]) -> str | None:
+    """The kind of inputs that a request names. Raises ServerError where it is no text."""
+    kind = body.get("inputs")
+    if kind is not None and not isinstance(kind, str):
+        raise ServerError("inputs is not a text", hint="a kind such as normal, or null")
+    return kind
 
 
 @workbench_routes.post("/<run:run>/kernels/<int:context>/opts")

@@ -20,6 +20,7 @@ from viz.work.compiling import Compiler
 from viz.work.exports import Exports
 from viz.work.jobs import Jobs
 from viz.work.keptpeaks import keep_peak
+from viz.workbench.kinds import kinds_data
 
 CACHED: Final = 1 << 27
 """Bytes of answers about rewrites that have ended that are kept."""
@@ -85,7 +86,8 @@ class Machine:
     def can(self) -> dict[str, Any]:
         """What of the answer about a run depends on this machine. Looks for devices meanwhile."""
         self._look_for_devices()
-        return {"devices": self._devices, "editable": self._editable}
+        can = {"devices": self._devices, "editable": self._editable}
+        return can | {"inputs": kinds_data()}
 
     def measure(self, device: str) -> int:
         """Begins to measure what a device of this machine can do; what comes out is kept. Raises

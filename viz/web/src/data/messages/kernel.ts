@@ -17,6 +17,22 @@ export interface Kernel {
   bytes: number;
   globalSize: number[];
   localSize: number[];
+  /** The values that it read in the run; null where they were not asked for. Missing in older
+   * exports. */
+  captured?: CapturedValues | null;
+}
+
+/** Values that a kernel read at a launch, which the trace holds. */
+export interface CapturedValues {
+  device: string;
+  /** Which launch, counted from 1. */
+  launch: number;
+  bytes: number;
+  /** Numbers of the arguments that it reads. */
+  arguments: number[];
+  variables: Record<string, number>;
+  /** Why the trace does not hold them; "" where it does. */
+  why: string;
 }
 
 /** What was decided about a schedule outside of its passes, and where its nodes come from. */

@@ -56,6 +56,9 @@ export interface Run {
     steps: number;
     launches: number;
   };
+  /** Of how many kernels the trace holds values of the run, of how many it was to hold them, and the
+   * bytes. Missing in older exports. */
+  captured?: { kernels: number; leftOut: number; bytes: number };
   problems: Problem[];
   /** Contexts of kernels that were compiled on request. Missing in older exports. */
   compilations?: number[];
@@ -63,6 +66,8 @@ export interface Run {
   emulated?: number[];
   devices: string[];
   editable: Editable[];
+  /** The kinds of inputs that the workbench can run a kernel on. Missing in older exports. */
+  inputs?: { kind: string; title: string }[];
   targets: string[];
   /** Every kind of source text, those that the page prefers first. */
   kinds: Kind[];

@@ -9,6 +9,7 @@ import { scaled } from "../../parts/speed";
 import { Icon } from "../../ui/Icon";
 import { Menu, MenuItem } from "../../ui/over/Menu";
 import { cancelBench, canRunBoth, runBoth, state } from "./bench";
+import { benchInputs, chooseInputs, inputKinds } from "./inputs";
 import { benchDevice, benchTarget, chooseDevice, chooseTarget, devices, whyNot } from "./where";
 
 const MOST = 200;
@@ -32,6 +33,7 @@ export function Head() {
       <span class="sp" />
       <Device />
       <Target />
+      <Inputs />
       <span class="vr" />
       <Run />
     </header>
@@ -147,6 +149,53 @@ function Target() {
                 <span class="mono">{short(target, 60)}</span>
               </MenuItem>
             ))}
+          </>
+        )}
+      </Menu>
+    </>
+  );
+}
+
+/** What both are timed on; values of the run say how to get them where the trace has none. */
+function Inputs() {
+  const now = benchInputs.value;
+  if (!now) return null;
+  return (
+    <>
+      <span class="t3 wide">Inputs</span>
+      <Menu
+        label="Inputs that both are timed on"
+        class="btn sm"
+        button={
+          <>
+            {now.title}
+            <Icon name="down" />
+          </>
+        }
+      >
+        {(close) => (
+          <>
+            {inputKinds.value.map(({ kind, title, hint, why }) => (
+              <MenuItem
+                key={kind}
+                ticked={kind === now.kind}
+                disabled={why !== ""}
+                hint={hint}
+                onClick={() => {
+                  close();
+                  chooseInputs(kind);
+                }}
+              >
+                {title}
+              </MenuItem>
+            ))}
+            {inputKinds.value
+              .filter((one) => one.why)
+              .map(({ kind, why }) => (
+                <div key={kind} class="note wb-why">
+                  {short(why, 400)}
+                </div>
+              ))}
           </>
         )}
       </Menu>

@@ -3,7 +3,7 @@ import { computed, effect, signal } from "@preact/signals";
 import { asProblem, isAbort } from "../../data/backend";
 import { follow } from "../../data/jobs";
 import type { ApiProblem } from "../../data/messages/job";
-import type { BenchHow, Workbench } from "../../data/messages/trials/workbench";
+import type { BenchHow, BenchInput, Workbench } from "../../data/messages/trials/workbench";
 import { kindName, kindOf } from "../../parts/kernel/columns";
 import { kernel } from "../../parts/kernel/kernel";
 import { outcomeOf } from "../../parts/source/edits";
@@ -11,6 +11,7 @@ import { NOTHING, wordsOf } from "../../parts/whatif/asked";
 import { canTry, isRunning, keepVariant } from "../../parts/whatif/store";
 import { data } from "../../state/actions";
 import { runKey } from "../../state/state";
+import { benchInputs } from "./inputs";
 import { workbenchLink } from "./link";
 import { benchDevice, edited, whyNot } from "./where";
 
@@ -31,6 +32,8 @@ export const benches = signal<readonly Bench[]>([]);
 /** The one that is shown. */
 export const bench = signal<Bench | null>(null);
 const MOST = 20;
+/** The kind of inputs of a kernel of which nothing was captured. */
+const USUAL = "normal";
 let job: AbortController | null = null;
 
 /** How the changed side would be run now; null where nothing can be. */
@@ -38,15 +41,17 @@ export const how = computed<BenchHow | null>(() => {
   const device = benchDevice.value?.device;
   if (device === undefined || whyNot.value) return null;
   const own = edited.value;
+  const inputs = benchInputs.value?.kind ?? null;
   if (own)
     return {
       device,
       opts: null,
       skip: [],
       source: { kind: kindOf(own.key), text: own.edit.text },
+      inputs,
     };
   const { opts, skip } = workbenchLink.value;
-  return { device, opts, skip, source: null };
+  return { device, opts, skip, source: null, inputs };
 });
 
 const nameOf = (of: BenchHow | null): string => JSON.stringify(of);
@@ -87,13 +92,15 @@ export function startBench(): void {
   });
 }
 
-/** What is changed, in few words. */
-function titleOf(of: BenchHow): string {
-  if (of.source) return `edited ${kindName(of.source.kind)}`;
+/** What is changed, in few words, and the inputs where they are not the usual ones. */
+function titleOf(of: BenchHow, inputs: BenchInput | undefined): string {
   const { opts, skip } = of;
-  return opts === null && !skip.length
-    ? "original"
-    : wordsOf({ ...NOTHING, opts, skip: [...skip] });
+  const what = of.source
+    ? `edited ${kindName(of.source.kind)}`
+    : opts === null && !skip.length
+      ? "original"
+      : wordsOf({ ...NOTHING, opts, skip: [...skip] });
+  return inputs && inputs.kind !== USUAL ? `${what}; ${inputs.title.toLowerCase()}` : what;
 }
 
 /** The user's command to run both. */
@@ -118,7 +125,7 @@ export async function runBoth(): Promise<void> {
     );
     if (mine.signal.aborted) return;
     noted(null);
-    const made = { how: now, result, title: titleOf(now), at: Date.now() };
+    const made = { how: now, result, title: titleOf(now, result.inputs[0]), at: Date.now() };
     const others = benches.peek().filter((one) => nameOf(one.how) !== nameOf(now));
     benches.value = [made, ...others].slice(0, MOST);
     bench.value = made;

@@ -5,6 +5,7 @@ import { deviceFor, editOf, revert } from "../../parts/source/edits";
 import { runOnDevices } from "./change/devices";
 import { addOpt, isReset, known, resetOpts } from "./change/opts";
 import { canKeep, canRunBoth, cancelBench, keepChange, runBoth, state } from "./bench";
+import { chooseInputs, inputKinds } from "./inputs";
 import { editText, showText } from "./text/texts";
 import { chooseDevice, column, devices } from "./where";
 
@@ -51,11 +52,16 @@ export const workbenchCommands: readonly Command[] = [
   command("devices", "Run the kernel on every device", [], () => void runOnDevices(), canLaunch),
 ];
 
-/** For the palette: a command for each optimisation that can be added, and for each device. */
+/** For the palette: a command for each optimisation that can be added, kind of inputs and device. */
 export function moreCommands(): readonly Command[] {
   const legal = known.value?.legal ?? [];
   return [
     ...legal.map((opt) => command(`add-${opt}`, `Add ${opt}`, [], () => addOpt(opt))),
+    ...inputKinds.value
+      .filter((one) => !one.why)
+      .map(({ kind, title }) =>
+        command(`inputs-${kind}`, `Workbench: inputs ${title}`, [], () => chooseInputs(kind)),
+      ),
     ...devices.value.map(({ device }) =>
       command(`on-${device}`, `Workbench: use ${device}`, [], () => chooseDevice(device)),
     ),

@@ -17,17 +17,21 @@ export interface WorkbenchLink {
   opts: string | null;
   /** Rules that are left out. */
   skip: readonly string[];
+  /** The kind of inputs that times and picture are of; null: the values of the run or, without any,
+   * the first kind. */
+  inputs: string | null;
 }
 
 const NAME = /^[\w:.-]{1,60}$/;
 const OPTS = /^[\w(), -]{1,2000}$/;
+const KIND = /^[a-z]{1,20}$/;
 const RULE = /^[\w.<>-]{1,200}$/;
 /** An empty list of optimisations. */
 const NONE = "none";
 const MOST_RULES = 100;
 
 export const workbenchLink = new LinkPart<WorkbenchLink>({
-  first: { target: null, device: null, kind: null, text: "edited", opts: null, skip: [] },
+  first: { target: null, device: null, kind: null, text: "edited", opts: null, skip: [], inputs: null },
   read(q) {
     const opts = q.matching("wo", /./);
     return {
@@ -41,15 +45,17 @@ export const workbenchLink = new LinkPart<WorkbenchLink>({
         .split(" ")
         .filter((name) => RULE.test(name))
         .slice(0, MOST_RULES),
+      inputs: q.matching("wi", KIND),
     };
   },
-  write({ target, device, kind, text, opts, skip }, put) {
+  write({ target, device, kind, text, opts, skip, inputs }, put) {
     put("wt", target);
     put("wd", device);
     put("wk", kind);
     put("wx", text !== "edited" && text);
     put("wo", opts === "" ? NONE : opts);
     put("ws", skip.join(" "));
+    put("wi", inputs);
   },
 });
 

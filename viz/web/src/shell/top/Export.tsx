@@ -3,7 +3,7 @@ import { Icon } from "../../ui/Icon";
 import { Menu, MenuItem } from "../../ui/over/Menu";
 import { clip } from "../../state/format";
 import { cancelExport, exporting, exportPercent, saveAllRuns, saveExport } from "../../state/save";
-import { currentKernel, hasRows, openRuns, runName, severalRuns } from "../../state/state";
+import { currentKernel, hasRows, openRuns, run, runName, severalRuns } from "../../state/state";
 
 export function Export() {
   const kernel = currentKernel.value;
@@ -22,7 +22,12 @@ export function Export() {
     >
       {(close) => (
         <>
-          <div class="note">One HTML file that opens from disk, without a server or a network.</div>
+          <div class="note">
+            One HTML file that opens from disk, without a server or a network.
+            {run.value?.captured?.kernels
+              ? " Values captured in the run are left out; uopviz export --values keeps them."
+              : ""}
+          </div>
           <MenuItem
             onClick={() => {
               close();

@@ -116,4 +116,7 @@ export interface BenchHow {
   /** Names of rules that are left out. */
   skip: readonly string[];
   source: { kind: string; text: string } | null;
+  /** The kind of inputs that times and picture are of; null: the values of the run or, without any,
+   * the first kind. */
+  inputs: string | null;
 }

@@ -1,0 +1,62 @@
+"""Values that kernels read, on their way into a trace.
+
+Compresses them; never reads memory of a device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from core.errors import TraceError
+from viz.format import schema
+from viz.format.captured import (
+    MAX_BYTES,
+    Captured,
+    CapturedArgument,
+    pack_captured,
+    pack_values,
+)
+from viz.write.numbering import Block
+
+Arguments = Mapping[int, tuple[str, int, bytes]]
+"""By the number of an argument its dtype, its number of elements, and its bytes."""
+
+
+class CapturedValues:
+    """Kernels whose values were captured, and these values."""
+
+    def __init__(self) -> None:
+        self._new: list[Captured] = []
+        self._values: list[Block] = []
+        self._count = 0
+
+    def add(self, kernel: Captured, arguments: Arguments) -> None:
+        """A kernel without its arguments, and these. Raises TraceError where they take more than
+        MAX_BYTES."""
+        parts = [
+            CapturedArgument(number, dtype, size, len(raw), 0)
+            for number, (dtype, size, raw) in arguments.items()
+        ]
+        made = replace(kernel, arguments=tuple(parts))
+        if made.bytes > MAX_BYTES:
+            raise TraceError(
+                f"the values of kernel {kernel.name} take {made.bytes:,} bytes",
+                hint=f"a trace takes {MAX_BYTES:,} of a kernel",
+            )
+        self.add_packed(made, [pack_values(raw) for _, _, raw in arguments.values()])
+
+    def add_packed(self, kernel: Captured, packed: Sequence[bytes]) -> None:
+        """A kernel, and the values of each of its arguments as `pack_values` makes them."""
+        arguments: list[CapturedArgument] = []
+        for argument, data in zip(kernel.arguments, packed, strict=True):
+            self._count += 1
+            arguments.append(replace(argument, values=self._count))
+            self._values.append(Block(schema.VALUES, self._count, argument.bytes, data))
+        self._new.append(replace(kernel, arguments=tuple(arguments)))
+
+    def take(self) -> list[Block]:
+        """Blocks of what is new since the last call."""
+        new, self._new = self._new, []
+        values, self._values = self._values, []
+        return [*values, Block(schema.CAPTURED, 0, len(new), pack_captured(new))] if new else []
