@@ -24,7 +24,9 @@ def rule_page(store: Store, rule: int, seconds: float = float("inf")) -> dict[st
     if row is None:
         return None
     totals, matches = store.rule_totals(0.0), store.rule_matches(seconds)
-    passes = [{key: one.get(key) for key in _OF_PASS} for one in totals["rows"] if one["id"] == rule]
+    passes = [
+        {key: one.get(key) for key in _OF_PASS} for one in totals["rows"] if one["id"] == rule
+    ]
     for silent in totals["silent"]:
         for at in [at for at, number in enumerate(silent["id"]) if number == rule]:
             counts = {"tries": silent["tries"][at], "matches": 0, "declines": 0, "us": 0.0}
