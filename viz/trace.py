@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import atexit
 import ctypes
-import os
 import sqlite3
 import threading
 import time
@@ -30,13 +29,13 @@ from core.uop.rewrite_errors import loop_of
 from core.uop.rule import Rule
 from core.uop.uop import UOp
 from core.uop.visits import Visits
-from viz.files.alive import is_worker, new_run
-from viz.files.claim import Claim, claim_beside
-from viz.files.claim import claim as claim_trace
+from viz.files.alive import is_worker
 from viz.format.schema import DECLINE, MATCH, REBUILD
+from viz.recording import forks
 from viz.recording.buffer import Buffer
 from viz.recording.capture import Capture, Wanted
 from viz.recording.exceptions import error_data
+from viz.recording.ownfile import own_file
 from viz.recording.reports import (
     Artifact,
     ContextBegin,
@@ -55,7 +54,6 @@ from viz.recording.reports import (
 from viz.recording.runinfo import run_info
 from viz.recording.transcribe import Entry, Transcriber
 from viz.terminal import say
-from viz.write.database import cannot_be_made, make_folder
 from viz.write.eventlog import BLOCK
 from viz.write.numbering import LOCK
 from viz.write.writer import TraceWriter
@@ -101,7 +99,7 @@ class Recorder:
         room: int = 0,
     ) -> None:
         path = Path(path).absolute()
-        claim, self.run = _claimed(path, run, main)
+        claim, self.run = own_file(path, run, main)
         self.path, self.main_path = claim.path, path
         """The file of this process, and that of the first process of its run."""
         self.lost = False
@@ -132,7 +130,7 @@ class Recorder:
 
     def start(self) -> Recorder:
         """Begins to record."""
-        _recorders.add(self)
+        forks.told.add(self)
         atexit.register(self.close)
         register_after_fork(self, Recorder._finalize_as_worker)
         if self._child:
@@ -146,7 +144,7 @@ class Recorder:
         """Ends the recording; the file is complete. Calling it again does nothing."""
         self._detach()
         atexit.unregister(self.close)
-        _recorders.discard(self)
+        forks.told.discard(self)
         self._wake.set()
         with self._lock:
             if self._closed:
@@ -373,7 +371,7 @@ class Recorder:
 
     def _transcribe(self, part: Buffer) -> None:
         if self._writer is None or self._to is None:  # the first events of a forked child
-            claim, _ = _claimed(self.main_path, self.run, False)
+            claim, _ = own_file(self.main_path, self.run, False)
             self.path = claim.path
             info = run_info(self.run, False, ago=(_clock() - self._forked) / 1e9)
             self._writer = TraceWriter(self.path, info, self._forked, claim)
@@ -435,52 +433,12 @@ class Recorder:
         Finalize(self, Recorder.close, args=(self,), exitpriority=0)
 
 
-_recorders: weakref.WeakSet[Recorder] = weakref.WeakSet()
-
-
-def _before_fork() -> None:
-    for recorder in list(_recorders):
-        recorder.before_fork()
-
-
-def _after_fork_in_parent() -> None:
-    for recorder in list(_recorders):
-        recorder.after_fork_in_parent()
-
-
-def _after_fork_in_child() -> None:
-    for recorder in list(_recorders):
-        recorder.after_fork_in_child()
-
-
-os.register_at_fork(
-    before=_before_fork,
-    after_in_parent=_after_fork_in_parent,
-    after_in_child=_after_fork_in_child,
-)
-
-
 def _mistake(error: Exception) -> TraceError:
     place = traceback.extract_tb(error.__traceback__)[-1]
     return TraceError(
         f"the recorder failed ({type(error).__name__}: {error})",
         where=f"{place.filename}:{place.lineno}",
     )
-
-
-def _claimed(path: Path, run: str | None, main: bool) -> tuple[Claim, str]:
-    """The file that a process may write, and the name of its run. Raises TraceError."""
-    try:
-        make_folder(path)
-        name = run or new_run()
-        if main:
-            found = claim_trace(path, name, join=run is not None)
-            if isinstance(found, Claim):
-                return found, name
-            name = found.run
-        return claim_beside(path, name), name
-    except OSError as error:
-        raise cannot_be_made(path, error) from error
 
 
 def _warn(error: TraceError) -> None:
