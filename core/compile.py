@@ -77,9 +77,7 @@ def _kept(
 
 
 @collector_paused()
-def _compile(
-    ast: UOp, target: Target, opts: tuple[Opt, ...] | None, report: str = ""
-) -> Program:
+def _compile(ast: UOp, target: Target, opts: tuple[Opt, ...] | None, report: str = "") -> Program:
     name = kernel_name(ast)
     calls = _calls(ast) if attached() is not None else ()
     with context(name, "kernel", target=target.name, metadata=calls):

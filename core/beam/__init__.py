@@ -11,7 +11,7 @@ from dataclasses import replace
 from core.beam.isolated import Isolated
 from core.beam.kept import Choice, kept_choice
 from core.beam.report import report_of
-from core.errors import UopvizError
+from core.errors import RunError, UopvizError
 from core.helpers import BEAM, BEAM_SECONDS, NOOPT
 from core.passes.optimize.search import Found, Limits, Told, search
 from core.runtime.device import Device
@@ -48,10 +48,14 @@ def searched(
     ast: UOp, device: str, width: int, limits: Limits, told: Told = lambda at, tried, best: None
 ) -> tuple[Found, tuple[Opt, ...]]:
     """What a beam search finds for a kernel AST on a device, and the heuristic's opts, which are
-    one of its starts. Raises RunError where the kernel cannot be tried there."""
+    one of its starts. Raises RunError where the kernel cannot be tried there, or none of its
+    programs could be measured."""
     with Isolated(ast, device) as trials:
         chosen = trials.chosen
         found = search(trials, width, list(dict.fromkeys((chosen, ()))), limits, told)
+    if found.cost is None:
+        why = found.trail[0].why if found.trail else "there was no time"
+        raise RunError(f"no program of this kernel could be measured on {device}", why)
     return found, chosen
 
 

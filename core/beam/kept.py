@@ -100,7 +100,7 @@ def _encoded(choice: Choice) -> bytes:
 def _decoded(data: bytes) -> Choice | None:
     """What `_encoded` wrote; None for anything else."""
     try:
-        held = cast("Any", json.loads(data))
+        held: Any = json.loads(data)
         opts, report = decode_arg(held["opts"]), held["report"]
     except (ValueError, TypeError, LookupError, RecursionError, UopvizError):
         return None

@@ -2,8 +2,8 @@
 
 Each round tries every opt that applies to each member of the beam, and the `width` cheapest lists
 are the members of the next round: beam search (Lowerre, The Harpy Speech Recognition System, 1976).
-What a list costs, and which opts apply next, is said by a `Trials`, which compiles and runs; so this
-module never does, and a test can make up the costs.
+A `Trials` says which opts apply and what a list costs: it compiles and runs, and this module never
+does.
 """
 
 from __future__ import annotations
