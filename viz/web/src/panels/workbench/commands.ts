@@ -4,6 +4,7 @@ import { canLaunch } from "../../parts/run/RunBox";
 import { deviceFor, editOf, revert } from "../../parts/source/edits";
 import { runOnDevices } from "./change/devices";
 import { addOpt, isReset, known, resetOpts } from "./change/opts";
+import { canSearch, cancelSearch, search, searchOpts, width, WIDTHS } from "./change/search";
 import { canRunBoth, cancelBench, runBoth, state } from "./bench";
 import { editText, showText } from "./text/texts";
 import { chooseDevice, column, devices } from "./where";
@@ -40,6 +41,20 @@ export const workbenchCommands: readonly Command[] = [
   command("edited", "Show the edited text", ["B"], () => showText("edited")),
   command("difference", "Show the difference of both texts", ["D"], () => showText("difference")),
   command("discard", "Discard the edits of this text", [], () => revert(column.peek()!), isEdited),
+  command(
+    "search",
+    "Search for the optimizations",
+    ["Shift F"],
+    () => void searchOpts(),
+    canSearch,
+  ),
+  command(
+    "search-cancel",
+    "Cancel the search for the optimizations",
+    [],
+    () => void cancelSearch(),
+    () => search.value.kind === "running",
+  ),
   command("opts", "Reset the optimizations", [], resetOpts, () => !isReset.value),
   command("devices", "Run the kernel on every device", [], () => void runOnDevices(), canLaunch),
 ];
@@ -49,6 +64,9 @@ export function moreCommands(): readonly Command[] {
   const legal = known.value?.legal ?? [];
   return [
     ...legal.map((opt) => command(`add-${opt}`, `Add ${opt}`, [], () => addOpt(opt))),
+    ...WIDTHS.map((n) =>
+      command(`width-${n}`, `Search with width ${n}`, [], () => (width.value = n), canSearch),
+    ),
     ...devices.value.map(({ device }) =>
       command(`on-${device}`, `Workbench: use ${device}`, [], () => chooseDevice(device)),
     ),
