@@ -7,6 +7,7 @@ kernel that cannot be searched gets the heuristic's opts. Never runs a candidate
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 from core.beam.isolated import Isolated
 from core.beam.kept import Choice, kept_choice
@@ -23,6 +24,9 @@ from core.uop.uop import UOp
 
 __all__ = ["searched", "tuned"]
 
+GAIN: Final = 0.02
+"""The part by which a time must be less to count as less."""
+
 
 def tuned(ast: UOp, device: str, target: Target) -> tuple[UOp, str]:
     """The kernel AST with the opts that a search has found for a device, and a report of the
@@ -34,7 +38,7 @@ def tuned(ast: UOp, device: str, target: Target) -> tuple[UOp, str]:
     width, seconds = BEAM.value, float(BEAM_SECONDS.value)
 
     def find() -> Choice:
-        found, chosen = searched(ast, device, width, Limits(seconds))
+        found, chosen = searched(ast, device, width, seconds)
         return Choice(found.opts, report_of(found, chosen, is_counted(device)))
 
     try:
@@ -45,11 +49,12 @@ def tuned(ast: UOp, device: str, target: Target) -> tuple[UOp, str]:
 
 
 def searched(
-    ast: UOp, device: str, width: int, limits: Limits, told: Told = lambda at, tried, best: None
+    ast: UOp, device: str, width: int, seconds: float, told: Told = lambda at, tried, best: None
 ) -> tuple[Found, tuple[Opt, ...]]:
-    """What a beam search finds for a kernel AST on a device, and the heuristic's opts, which are
-    one of its starts. Raises RunError where the kernel cannot be tried there, or none of its
-    programs could be measured."""
+    """What a beam search of `seconds` at most finds for a kernel AST on a device, and the
+    heuristic's opts, which are one of its starts. Raises RunError where the kernel cannot be tried
+    there, or none of its programs could be measured."""
+    limits = Limits(seconds, gain=0.0 if is_counted(device) else GAIN)
     with Isolated(ast, device) as trials:
         chosen = trials.chosen
         found = search(trials, width, list(dict.fromkeys((chosen, ()))), limits, told)

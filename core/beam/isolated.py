@@ -55,7 +55,11 @@ class Isolated:
         }
         self._process: subprocess.Popen[bytes] | None = None
         self._lines: SimpleQueue[bytes] = SimpleQueue()
-        self.chosen: Opts = self._begin()
+        try:
+            self.chosen: Opts = self._begin()
+        except RunError:
+            self.close()
+            raise
 
     def __enter__(self) -> Self:
         return self

@@ -11,7 +11,6 @@ from typing import Any, Final
 from core.beam import is_counted, searched
 from core.beam.report import cost_text, summary_of
 from core.helpers import BEAM_SECONDS
-from core.passes.optimize.search import Limits
 from core.uop.uop import UOp
 from viz.work.opts import opts_text
 
@@ -23,16 +22,17 @@ def search_opts(
     ast: UOp, device: str, request: Mapping[str, Any], progress: Callable[[str], None]
 ) -> dict[str, Any]:
     """`FoundOpts` of the page: what a search of the "width" of a request finds in its "seconds", or
-    in those of BEAM_SECONDS, MOST at most. "cost" is that of "opts", and "first" that of "heuristic":
-    microseconds or, where "counted", instructions of all threads. Raises RunError where the kernel
-    cannot be tried on the device."""
+    in those of BEAM_SECONDS, MOST at most. "cost" is that of "opts", and "first" that of
+    "heuristic": microseconds or, where "counted", instructions of all threads. Raises RunError
+    where the kernel cannot be tried on the device."""
     width, counted = int(request["width"]), is_counted(device)
-    limits = Limits(min(MOST, float(request.get("seconds", BEAM_SECONDS.value))))
+    seconds = min(MOST, float(request.get("seconds", BEAM_SECONDS.value)))
 
     def told(at: int, tried: int, best: float | None) -> None:
-        progress(f"round {at}: {tried} tried, best {cost_text(best, counted)}")
+        said = cost_text(best, counted).replace(" us", " µs")
+        progress(f"round {at}: {tried} tried, best {said}")
 
-    found, chosen = searched(ast, device, width, limits, told)
+    found, chosen = searched(ast, device, width, seconds, told)
     scale = 1.0 if counted else 1e6
     costs = [None if c is None else round(scale * c, 3) for c in (found.cost, found.first)]
     return {

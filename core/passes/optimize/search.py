@@ -41,11 +41,13 @@ class Trials(Protocol):
 class Limits:
     """What a search may take. `seconds`: all of it; `rounds`: opts that are added to a start at
     most; `slower`: a program that takes so many times as long as the best one is measured only
-    once."""
+    once; `gain`: the part by which a cost must be less to count as less, which is more than costs
+    vary by themselves."""
 
     seconds: float = 60.0
     rounds: int = 12
     slower: float = 4.0
+    gain: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -91,11 +93,11 @@ def search(
 ) -> Found:
     """The cheapest list of opts that a beam of `width` members finds from each of `starts`.
 
-    Starts share the time that is left evenly. A climb ends where a round's best program is no
-    better than the round's before. In the end the cheapest lists and the first start are measured
-    again, so that one lucky measurement does not decide; of equal costs the shorter list wins, then
-    the one that comes first as text. Lists that fail are counted and left out. Never raises what
-    `trials` raises.
+    Starts share the time that is left evenly. A climb ends where a round's best program costs no
+    less than the round's before. In the end the cheapest lists and the first start are measured
+    again, so that one lucky measurement does not decide. Of costs that count as equal the first
+    start wins, then the shorter list, then the one that comes first as text. Lists that fail are
+    counted and left out. Never raises what `trials` raises.
     """
     return _Search(trials, width, limits or Limits(), told, clock).run([tuple(s) for s in starts])
 
@@ -132,7 +134,9 @@ class _Search:
             if one.opts == first and first not in last:
                 last[first] = self._again(one)
         costs = {opts: cost for opts, cost in last.items() if cost is not None}
-        opts = min(costs, key=lambda o: (costs[o], len(o), _text(o)), default=first)
+        enough = min(costs.values(), default=0.0) / (1 - self._limits.gain)
+        near = [opts for opts, cost in costs.items() if cost <= enough]
+        opts = min(near, key=lambda o: (o != first, len(o), _text(o)), default=first)
         return Found(
             opts,
             costs.get(opts),
@@ -162,7 +166,8 @@ class _Search:
                     grown.append(made)
             self._rounds = max(self._rounds, at)
             grown = sorted(grown, key=_rank)[: self._width]
-            if not grown or _cost(grown[0]) >= _cost(beam[0]):
+            enough = _cost(beam[0]) * (1 - self._limits.gain)
+            if not grown or _cost(grown[0]) >= enough:
                 return
             beam = grown
 
