@@ -90,7 +90,11 @@ def test_a_program_with_wrong_results_has_no_cost(
     product: UOp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert Tried(product, "CPU").cost(UPCAST, float("inf")) > 0
-    monkeypatch.setattr("core.beam.worker.difference", lambda *_: (1.0, 0.5))
+
+    def far(*_: object) -> tuple[float, float]:
+        return 1.0, 0.5
+
+    monkeypatch.setattr("core.beam.worker.difference", far)
     with pytest.raises(RunError, match="its results are not those"):
         Tried(product, "CPU").cost(UPCAST, float("inf"))
 

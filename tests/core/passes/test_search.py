@@ -40,7 +40,8 @@ class Made:
         return self._cost(opts)
 
 
-PLANTED = {(): 10.0, (A,): 8.0, (B,): 9.0, (A, C): 7.9, (B, D): 2.0, (B, D, A): 2.5}
+Costs = dict[Opts, float]
+PLANTED: Costs = {(): 10.0, (A,): 8.0, (B,): 9.0, (A, C): 7.9, (B, D): 2.0, (B, D, A): 2.5}
 
 
 def planted(opts: Opts) -> float:
@@ -64,7 +65,7 @@ def test_it_ends_where_no_member_gets_better() -> None:
 
 
 def test_a_gain_too_small_to_count_is_none() -> None:
-    costs = {(): 10.0, (A,): 9.9, (A, B): 9.8}
+    costs: Costs = {(): 10.0, (A,): 9.9, (A, B): 9.8}
     made = Made(lambda opts: costs.get(opts, 11.0))
     assert search(made, 2).opts == (A, B)
     found = search(made, 2, limits=Limits(gain=0.05))
@@ -72,7 +73,7 @@ def test_a_gain_too_small_to_count_is_none() -> None:
 
 
 def test_of_equal_costs_the_shorter_list_and_then_the_first_as_text_wins() -> None:
-    costs = {(): 3.0, (C,): 1.0, (B,): 1.0, (B, A): 1.0}
+    costs: Costs = {(): 3.0, (C,): 1.0, (B,): 1.0, (B, A): 1.0}
     found = [search(Made(lambda o: costs.get(o, 2.0)), width).opts for width in (1, 2, 8)]
     assert found == [(B,)] * 3
     backwards = Made(lambda o: costs.get(o, 2.0), offered=ALL[::-1])
@@ -166,7 +167,8 @@ def test_a_lucky_measurement_does_not_decide() -> None:
         seen[opts] = seen.get(opts, 0) + 1
         if opts == (A,):
             return 1.0 if seen[opts] == 1 else 9.0
-        return {(): 8.0, (B,): 5.0}.get(opts, 20.0)
+        others: Costs = {(): 8.0, (B,): 5.0}
+        return others.get(opts, 20.0)
 
     assert search(Made(cost), 2).opts == (B,)
 
@@ -174,7 +176,11 @@ def test_a_lucky_measurement_does_not_decide() -> None:
 @pytest.mark.parametrize("width", [1, 2, 5])
 def test_who_watches_is_told_of_each_measurement(width: int) -> None:
     told: list[tuple[int, int, float | None]] = []
-    found = search(Made(planted), width, told=lambda *said: told.append(said))
+
+    def tell(at: int, tried: int, best: float | None) -> None:
+        told.append((at, tried, best))
+
+    found = search(Made(planted), width, told=tell)
     assert [tried for _, tried, _ in told] == list(range(1, found.tried + 1))
     assert told[0] == (0, 1, 10.0)
     assert told[-1][2] == found.cost
