@@ -19,6 +19,7 @@ from core.kernelname import kernel_name
 from core.passes.optimize import settings
 from core.passes.pipeline import lower_to_text, program_of, run_passes
 from core.passes.verify import verify_program
+from core.render.kinds import SEARCH
 from core.render.listing import Listing
 from core.render.renderers import Render, renderers
 from core.target import Family, Target
@@ -92,7 +93,7 @@ def _compile(ast: UOp, target: Target, opts: tuple[Opt, ...] | None, report: str
             observer.artifact(kind, target.name, source.text, source.lines, source.facts)
             observer.linear(target.name, lowered)
             if report:
-                observer.artifact("search", target.name, report, (), {})
+                observer.artifact(SEARCH, target.name, report, (), {})
             observer.kernel(ast, program)
     return program
 
