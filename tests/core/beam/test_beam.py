@@ -155,7 +155,7 @@ def test_every_program_of_a_search_computes_the_same(what: str) -> None:
     ast = value.schedule()[-1].ast
     with Isolated(ast, "CPU") as trials:
         found = search(trials, 2, (trials.chosen, ()), Limits(seconds=1.5))
-    assert found.tried > 3
+    assert found.tried >= 2
     assert found.failed == 0, [t for t in found.trail if t.why]
     assert found.cost is not None
     assert found.first is not None

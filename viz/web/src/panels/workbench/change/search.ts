@@ -8,6 +8,7 @@ import { kernel } from "../../../parts/kernel/kernel";
 import { announce, data } from "../../../state/actions";
 import { count, micros } from "../../../state/format";
 import { runKey } from "../../../state/state";
+import { state as bench } from "../bench";
 import { askFor, benchDevice, benchTarget, edited, whyNot } from "../where";
 import { replaceOpts } from "./opts";
 
@@ -24,8 +25,13 @@ type State =
 export const search = signal<State>({ kind: "idle" });
 let job: AbortController | null = null;
 
+/** Not while both sides run: each would disturb the times of the other. */
 export const canSearch = (): boolean =>
-  !whyNot.value && !edited.value && !!benchDevice.value && search.value.kind !== "running";
+  !whyNot.value &&
+  !edited.value &&
+  !!benchDevice.value &&
+  bench.value.kind !== "running" &&
+  search.value.kind !== "running";
 
 /** A search belongs to one kernel and one device. */
 export function startSearch(): void {
