@@ -17,9 +17,9 @@ def summary_of(found: Found, counted: bool) -> str:
     """What came of a search, in one line. `counted`: costs are instructions, not seconds."""
     parts = [
         f"width {found.width}",
-        f"{found.rounds} rounds",
+        _count(found.rounds, "round"),
         f"{found.tried} tried",
-        f"{found.duplicates} duplicates",
+        _count(found.duplicates, "duplicate"),
         f"{found.failed} failed",
         f"best {cost_text(found.cost, counted)}",
         f"heuristic {cost_text(found.first, counted)}",
@@ -53,6 +53,10 @@ def cost_text(cost: float | None, counted: bool) -> str:
 def opts_text(opts: Opts) -> str:
     """Opts as people write them."""
     return " ".join(str(opt) for opt in opts) or "none"
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
 def _line(one: Try, counted: bool) -> str:
