@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 import pytest
 
 from core import Tensor, Variable
 from core.errors import CompileError, DeviceError, RunError
-from core.runtime.device import Device
 from core.runtime.reference.inputs import Values
 from core.uop.ops import Ops
 from core.uop.serial import to_data
@@ -19,14 +17,12 @@ from tests.docs.of_viz import MESSAGES
 from tests.docs.shapes import Shapes, declarations, needed
 from viz.workbench import compare
 from viz.workbench.compare import KINDS, spread
-from viz.workbench.worker import opts_job, search_job, workbench_job
+from viz.workbench.worker import opts_job, workbench_job
 
 DECLARED = declarations(
     "\n".join(path.read_text("utf-8") for path in sorted(MESSAGES.rglob("*.ts")))
 )
-SHAPES = Shapes(
-    {name: DECLARED[name] for name in needed(("Workbench", "KernelOpts", "FoundOpts"), DECLARED)}
-)
+SHAPES = Shapes({name: DECLARED[name] for name in needed(("Workbench", "KernelOpts"), DECLARED)})
 
 
 @pytest.fixture(autouse=True)
@@ -174,38 +170,3 @@ def test_how_times_lie() -> None:
     found = spread([5.0, 1.0, 2.0, 3.0, 4.0, 9.0, 8.0, 7.0, 6.0, 10.0])
     assert (found["median"], found["p10"], found["p90"]) == (5.5, 2.0, 10.0)
     assert set(KINDS) == {*Values} - {Values.EXACT, Values.PLAIN, Values.CORNERS}
-
-
-@pytest.mark.parametrize("device", ["CPU", "PTX:EMU"])
-def test_a_search_says_what_it_found(
-    product: UOp, device: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    request = {"graph": to_data([product]), "device": device, "width": 1, "seconds": 1}
-    found = json.loads(json.dumps(search_job(request), allow_nan=False))
-    assert SHAPES.problems(found, "FoundOpts") == []
-    assert found["counted"] == (device == "PTX:EMU")
-    assert found["cost"] <= found["first"]
-    assert found["said"].startswith("width 1, ")
-    applied = opts_job(
-        {"graph": to_data([product]), "target": target(device), "opts": found["opts"]}
-    )
-    assert " ".join(one["opt"] for one in applied["opts"]) == found["opts"]
-    assert not any(one["why"] for one in applied["opts"])
-    own = opts_job({"graph": to_data([product]), "target": target(device)})
-    assert " ".join(own["chosen"]) == found["heuristic"]
-    told = [json.loads(line)["progress"] for line in capsys.readouterr().out.splitlines()]
-    assert told[0] == f"starting on {device}"
-    unit = "instructions" if found["counted"] else "µs"
-    assert re.fullmatch(rf"round 0: 1 tried, best [\d,.]+ {unit}", told[1])
-
-
-def target(device: str) -> str:
-    found = Device[device].target
-    assert found is not None
-    return found.name
-
-
-def test_a_search_where_no_device_runs_the_kernel(product: UOp) -> None:
-    request = {"graph": to_data([product]), "device": "", "target": "gfx942", "width": 1}
-    with pytest.raises(RunError, match="no device of this machine runs code for gfx942"):
-        search_job(request)
