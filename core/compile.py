@@ -19,6 +19,7 @@ from core.kernelname import kernel_name
 from core.passes.optimize import settings
 from core.passes.pipeline import lower_to_text, program_of, run_passes
 from core.passes.verify import verify_program
+from core.render.kinds import SEARCH
 from core.render.listing import Listing
 from core.render.renderers import Render, renderers
 from core.target import Family, Target
@@ -45,32 +46,39 @@ _compiling: Final = RLock()
 """Held while compiling, so that threads that want one kernel get one object."""
 
 
-def compile_kernel(ast: UOp, target: Target, opts: Sequence[Opt] | None = None) -> Program:
+def compile_kernel(
+    ast: UOp, target: Target, opts: Sequence[Opt] | None = None, report: str = ""
+) -> Program:
     """The program of a kernel AST. The same arguments give the same object, unless a policy is in
     force: what is compiled under it is not kept.
 
-    `opts` are applied instead of the heuristic's; () applies none. Raises CompileError where a
-    pass fails and RenderError where a node has no text.
+    `opts` are applied instead of the heuristic's; () applies none. `report`: a text for observers
+    on the search that found the opts of the AST. Raises CompileError where a pass fails and
+    RenderError where a node has no text.
     """
     chosen = () if opts is None and NOOPT else None if opts is None else tuple(opts)
     with _compiling:
         applied = in_force()
         if applied is None:
-            return _kept(ast, target, chosen, settings())
+            return _kept(ast, target, chosen, settings(), report)
         with applied.in_kernel(kernel_name(ast)):
             return _compile(ast, target, chosen)
 
 
 @lru_cache(maxsize=8192)
 def _kept(
-    ast: UOp, target: Target, opts: tuple[Opt, ...] | None, chosen_by: tuple[int, ...]
+    ast: UOp,
+    target: Target,
+    opts: tuple[Opt, ...] | None,
+    chosen_by: tuple[int, ...],
+    report: str,
 ) -> Program:
     """The program; `chosen_by` are the settings under which opts are chosen."""
-    return _compile(ast, target, opts)
+    return _compile(ast, target, opts, report)
 
 
 @collector_paused()
-def _compile(ast: UOp, target: Target, opts: tuple[Opt, ...] | None) -> Program:
+def _compile(ast: UOp, target: Target, opts: tuple[Opt, ...] | None, report: str = "") -> Program:
     name = kernel_name(ast)
     calls = _calls(ast) if attached() is not None else ()
     with context(name, "kernel", target=target.name, metadata=calls):
@@ -84,6 +92,8 @@ def _compile(ast: UOp, target: Target, opts: tuple[Opt, ...] | None) -> Program:
         if observer is not None:
             observer.artifact(kind, target.name, source.text, source.lines, source.facts)
             observer.linear(target.name, lowered)
+            if report:
+                observer.artifact(SEARCH, target.name, report, (), {})
             observer.kernel(ast, program)
     return program
 

@@ -136,6 +136,16 @@ CPU: Final = Text(
 TRAINING: Final = Flag("TRAINING", 0, "1: dropout and batch norm behave as in training")
 DEBUG: Final = Flag("DEBUG", 0, "1 prints each kernel as it runs, 2 its source too", high=4)
 NOOPT: Final = Flag("NOOPT", 0, "1 applies no kernel optimisations")
+BEAM: Final = Flag(
+    "BEAM",
+    0,
+    "the width of a beam search for the optimisations of each kernel, on the device that runs it; "
+    "0: the heuristic chooses them",
+    high=64,
+)
+BEAM_SECONDS: Final = Flag(
+    "BEAM_SECONDS", 60, "what the search for one kernel may take", low=1, high=86_400
+)
 TC: Final = Flag(
     "TC",
     1,

@@ -6,6 +6,7 @@ and searched for. Never counts what was named before.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from core.uop import UOp
@@ -29,6 +30,9 @@ def kernel_name(ast: UOp) -> str:
     one that every language takes.
     """
     info = ast.arg
+    if isinstance(info, KernelInfo) and info.found_for:  # as without a search
+        info = replace(info, opts=None, found_for="")
+        ast = ast.replace(arg=info)
     if isinstance(info, KernelInfo):
         if KERNEL_NAME.fullmatch(info.name):
             return info.name

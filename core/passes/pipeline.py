@@ -14,7 +14,7 @@ from typing import Final
 
 from core.helpers import SPEC
 from core.passes.collapse import collapse
-from core.passes.contract import Pass, run_table
+from core.passes.contract import Pass, position, run_table
 from core.passes.decompose import decompose
 from core.passes.devectorize import devectorize
 from core.passes.expand import expand
@@ -199,6 +199,8 @@ TEXT_PASSES: Final[Mapping[str, tuple[Pass[Target], ...]]] = MappingProxyType(
 )
 """By kind of text: the passes that follow for it alone, so that its renderer looks lines up."""
 
+BEFORE_OPTS: Final = PASSES[position(PASSES, "optimize") - 1].name
+"""The pass before the one that applies opts."""
 LOWERED: Final = PASSES[1].name
 """Where a kernel of loops and single elements enters."""
 
@@ -219,7 +221,7 @@ def run_passes(
     """
     if opts is not None:
         info = sink.arg if isinstance(sink.arg, KernelInfo) else KernelInfo()
-        sink = sink.replace(arg=replace(info, opts=tuple(opts)))
+        sink = sink.replace(arg=replace(info, opts=tuple(opts), found_for=""))
     start = start or entry(sink)
     if start != PASSES[0].name:
         return run_table(PASSES, sink, target, start, stop)

@@ -35,6 +35,8 @@ class Kind:
     rendered: bool = False
 
 
+SEARCH: Final = "search"
+"""The report of a beam search."""
 KINDS: Final = (
     Kind("ptx", "PTX", "ptx", ".ptx", ("nvidia",), ("nvidia",), rendered=True),
     Kind("amd_isa", "AMD ISA", "asm", ".s", ("amd",)),
@@ -46,6 +48,7 @@ KINDS: Final = (
     Kind("sass", "SASS", "asm", ".sass", ("nvidia",), tools=True),
     # reports of what is decided outside of rewrites: in kernels, then in schedules
     Kind("linear", "Linear program", "text", ".txt"),
+    Kind(SEARCH, "Search", "text", ".txt"),
     Kind("grouping", "Grouping", "text", ".txt"),
     Kind("order", "Order of kernels", "text", ".txt"),
     Kind("memory", "Memory plan", "text", ".txt"),

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Final, Protocol
 
+from core.beam import tuned
 from core.compile import compile_kernel
 from core.errors import RunError
 from core.helpers import DEBUG
@@ -59,7 +60,7 @@ def kernel_for(ast: UOp, device: str) -> Kernel:
     """The kernel of an AST on a device, compiled and loaded at the first call (and at every call
     while a policy is in force)."""
     if in_force() is not None:
-        return _kernel(ast, device, compile_kernel)
+        return _kernel(ast, device, lambda ast, target, _: compile_kernel(ast, target))
     return _kept(ast, device, settings())
 
 
@@ -69,18 +70,21 @@ def _kept(ast: UOp, device: str, setting: tuple[int, ...]) -> Kernel:
 
 
 @lru_cache(maxsize=64)
-def _compiled(_: tuple[int, ...], ast: UOp, target: Target) -> Program:
+def _compiled(_: tuple[int, ...], ast: UOp, target: Target, report: str) -> Program:
     """A program for devices of a kind, kept while the next ones of them are likely to want it: what
     several devices do, they do soon after each other, and a program is large."""
-    return compile_kernel(ast, target)
+    return compile_kernel(ast, target, report=report)
 
 
-def _kernel(ast: UOp, device: str, compiled: Callable[[UOp, Target], Program]) -> Kernel:
+def _kernel(ast: UOp, device: str, compiled: Callable[[UOp, Target, str], Program]) -> Kernel:
     found = Device[device]
     if found.target is None:
         name = kernel_name(ast)
         return Kernel(name, found.load_ast(ast, name), 0, 0)
-    program = compiled(ast, found.target)
+    ast, report = tuned(ast, device, found.target)
+    program = compiled(ast, found.target, report)
+    if DEBUG and report:
+        print(f"{device:>10} {program.name:<32} {report.splitlines()[0]}")
     if DEBUG.value >= 2:
         print(program.source.text)
     return Kernel(program.name, found.load(program), program.bytes, program.flops)

@@ -195,27 +195,26 @@ def _encode_info(arg: object) -> Json:
     fields: dict[str, Json] = {"name": info.name, "opts": encode_arg(info.opts)}
     if info.tiles:
         fields["tiles"] = [encode_tile(tile) for tile in info.tiles]
+    if info.found_for:
+        fields["found_for"] = info.found_for
     return {"kernelinfo": fields}
 
 
 def _decode_info(data: Json, depth: int) -> KernelInfo:
-    names = (
-        ("name", "opts", "tiles")
-        if isinstance(data, dict) and "tiles" in data
-        else ("name", "opts")
-    )
-    fields = fields_of(data, names)
+    more = [key for key in ("tiles", "found_for") if isinstance(data, dict) and key in data]
+    fields = fields_of(data, ("name", "opts", *more))
+    found_for = text_of(fields.get("found_for", ""))
     tiles = decode_tiles(fields.get("tiles", []))
     opts = decode_arg(fields["opts"], depth + 1)
     if opts is None:
-        return KernelInfo(text_of(fields["name"]), None, tiles)
+        return KernelInfo(text_of(fields["name"]), None, tiles, found_for)
     if not isinstance(opts, tuple):
         raise bad("a list of optimisations", opts)
     items = cast("tuple[object, ...]", opts)
     kept = tuple(item for item in items if isinstance(item, Opt))
     if len(kept) != len(items):
         raise bad("a list of optimisations", opts)
-    return KernelInfo(text_of(fields["name"]), kept, tiles)
+    return KernelInfo(text_of(fields["name"]), kept, tiles, found_for)
 
 
 def _encode_core(arg: object) -> Json:

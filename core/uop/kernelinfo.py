@@ -101,8 +101,15 @@ class TileInfo:
 @dataclass(frozen=True, slots=True)
 class KernelInfo:
     """Argument of a kernel's SINK: its name, the optimisations applied (None: not decided), and the
-    tiles that its memory holds, where it was written with them."""
+    tiles that its memory holds, where it was written with them. `found_for`: the name of the target
+    that a search has found the optimisations for; they say nothing for others."""
 
     name: str = ""
     opts: tuple[Opt, ...] | None = None
     tiles: tuple[TileInfo, ...] = field(default=(), repr=False)
+    found_for: str = field(default="", repr=False)
+
+    def opts_for(self, target: str) -> tuple[Opt, ...] | None:
+        """The optimisations to apply for the target of this name; None where the compiler is to
+        choose them."""
+        return self.opts if self.found_for in ("", target) else None

@@ -6,6 +6,7 @@ import argparse
 import sys
 from typing import NoReturn
 
+from core.helpers import BEAM
 from viz.terminal import WHEN, say
 
 
@@ -41,4 +42,11 @@ def positive(text: str) -> int:
     """An integer from 1 on. Raises ArgumentTypeError."""
     if not text.isdecimal() or not 0 < len(text) < 7 or not int(text):
         raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 on")
+    return int(text)
+
+
+def width(text: str) -> int:
+    """The width of a beam search. Raises ArgumentTypeError."""
+    if not text.isdecimal() or len(text) > 3 or not 1 <= int(text) <= BEAM.high:
+        raise argparse.ArgumentTypeError(f"{text!r} is no width from 1 to {BEAM.high}")
     return int(text)

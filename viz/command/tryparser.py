@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from viz.command.arguments import Parser, number, positive, printing
+from viz.command.arguments import Parser, number, positive, printing, width
 
 _WHAT_IF: Final = (
     "compile a kernel otherwise, run it beside the old one, and print what differs; exit code 1: "
@@ -53,6 +53,13 @@ def add_trying(commands: Any) -> None:
                 metavar="PASS",
                 help="--skip and --stop-after hold in the rewrites of this name only; simplify#2: "
                 "--stop-after counts in the second of them",
+            )
+            made.add_argument(
+                "--search",
+                type=width,
+                metavar="N",
+                help="apply what a beam search of this width finds, on the device of this machine "
+                "for the target; half of --seconds is for the search",
             )
             made.add_argument(
                 "--replay", action="store_true", help="change nothing but use the code on disk"

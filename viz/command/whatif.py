@@ -9,6 +9,7 @@ import argparse
 from collections.abc import Generator, Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Final, cast
 
 from core.errors import TraceError
@@ -22,6 +23,7 @@ from viz.views.store import Store
 from viz.whatif.attempt import attempt
 from viz.whatif.bisect import bisect as bisect_kernel
 from viz.whatif.kept import kept_of
+from viz.whatif.searched import searched_opts
 from viz.whatif.variant import Variant
 from viz.work.executors import executor_at
 
@@ -35,14 +37,18 @@ def what_if(options: argparse.Namespace) -> int:
     store = trace_of(options)
     kernel = chosen_kernel(options, store)
     variant = variant_of(options, store)
-    if variant == Variant() and not options.replay:
+    if variant == Variant() and not options.replay and options.search is None:
         raise TraceError(
             "nothing is to be changed",
-            hint="--skip RULE, --stop-after N, --opts 'UPCAST(0, 4)', --target NAME, --text FILE; "
-            "or --replay: the code that is on disk",
+            hint="--skip RULE, --stop-after N, --opts 'UPCAST(0, 4)', --search 4, --target NAME, "
+            "--text FILE; or --replay: the code that is on disk",
         )
-    options.progress.begin(f"compiling: {variant}")
+    found: Data | None = None
     with executor_of(options) as executor:
+        if options.search is not None:
+            found = _searched(options, store, kernel, variant, executor)
+            variant = replace(variant, opts=found["opts"])
+        options.progress.begin(f"compiling: {variant}")
         made = attempt(
             store,
             kernel,
@@ -52,9 +58,35 @@ def what_if(options: argparse.Namespace) -> int:
             seconds=options.seconds,
             executor=executor,
         )
+    if found is not None:
+        made["search"] = found
     put(options, made, attempt_lines(made))
     outcome = made["outcome"]
     return int(made["error"] is not None or (outcome is not None and not outcome["equal"]))
+
+
+def _searched(
+    options: argparse.Namespace,
+    store: Store,
+    kernel: int,
+    variant: Variant,
+    executor: Executor | None,
+) -> Data:
+    """What a beam search finds. Raises TraceError where opts or rules are given, too."""
+    if variant != Variant(target=variant.target):
+        raise TraceError(
+            "--search looks for the optimisations of the kernel as it is",
+            hint="leave out --opts, --skip and --stop-after",
+        )
+    options.progress.begin(f"searching, width {options.search}")
+    return searched_opts(
+        store,
+        kernel,
+        options.search,
+        variant.target,
+        seconds=options.seconds,
+        executor=executor,
+    )
 
 
 def variants(options: argparse.Namespace) -> int:
@@ -136,6 +168,8 @@ def variant_of(options: argparse.Namespace, store: Store) -> Variant:
 def attempt_lines(made: Data) -> Iterator[Line]:
     """One variant: what was changed, what came of it, and what differs."""
     yield from _head(made)
+    if (found := made.get("search")) is not None:
+        yield f"search on {found['device']}: {found['said']}"
     if (error := made["error"]) is not None:
         yield from _error(error)
     outcome, times = made["outcome"], made["times"]

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from core.check.isolate import MAX_TEXT
 from core.errors import ServerError
+from core.helpers import BEAM
 from viz.views.store import Store
 from viz.whatif.variant import MAX_NAME, MAX_OPTS, MAX_SKIPPED
 from viz.work.opts import parse_opts
@@ -46,6 +47,14 @@ def names_of(body: Mapping[str, Any]) -> list[str]:
     if len(names) > MAX_SKIPPED:
         raise ServerError(f"more than {MAX_SKIPPED} rules are left out", hint="leave out fewer")
     return names
+
+
+def width_of(body: Mapping[str, Any]) -> int:
+    """The width of the beam search that a request asks for."""
+    width = body.get("width")
+    if not isinstance(width, int) or isinstance(width, bool) or not 1 <= width <= BEAM.high:
+        raise ServerError("width is not a width", hint=f"an integer from 1 to {BEAM.high}")
+    return width
 
 
 def check_rules(store: Store, names: Sequence[str]) -> None:

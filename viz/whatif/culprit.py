@@ -87,7 +87,7 @@ class Kernel:
             self._expected = Expected(ast)
         if opts is not None:
             info = ast.arg if isinstance(ast.arg, KernelInfo) else KernelInfo()
-            ast = ast.replace(arg=replace(info, opts=tuple(opts)))
+            ast = ast.replace(arg=replace(info, opts=tuple(opts), found_for=""))
         begin = next(at for at, step in enumerate(PASSES) if step.name == entry(ast))
         own = TEXT_PASSES.get(renderers(target.family)[0][0], ())
         self._own_text = bool(own)

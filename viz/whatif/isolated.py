@@ -21,7 +21,11 @@ from viz.environment import bytecode_folder
 from viz.format.schema import SUFFIX
 
 WORKER: Final = "viz.whatif.worker"
-MODULES: Final = {"replay": "viz.whatif.replaying", "check": "viz.check.worker"}
+MODULES: Final = {
+    "replay": "viz.whatif.replaying",
+    "check": "viz.check.worker",
+    "search": "viz.workbench.worker",
+}
 """Jobs with a worker of their own."""
 SECONDS: Final = 120.0
 MEMORY: Final = 6 << 30

@@ -86,6 +86,7 @@ KINDS: Final[Mapping[str, Kind]] = {
     ),
     "workbench": Kind(module="viz.workbench.worker", smaller="try a smaller kernel"),
     "opts": Kind(2 << 30, module="viz.workbench.worker"),
+    "search": Kind(8 << 30, 600.0, "viz.workbench.worker", smaller="search with a smaller width"),
     "export": Kind(
         5 << 30,
         EXPORT_LIMIT,

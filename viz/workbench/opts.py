@@ -7,22 +7,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from core.helpers import NOOPT
-from core.passes.optimize import Kernel, heuristic, prepared
+from core.passes.optimize import Kernel, chosen_opts, prepared
 from core.passes.optimize.kernel import OUTER
 from core.passes.optimize.legal import apply_all, legal_opts
-from core.passes.pipeline import PASSES, run_passes
+from core.passes.pipeline import BEFORE_OPTS, run_passes
 from core.target import Target
 from core.uop.kernelinfo import AxisType, KernelInfo, Opt
 from core.uop.uop import UOp
-
-_OPTIMIZE = next(at for at, one in enumerate(PASSES) if one.name == "optimize")
 
 
 def opts_of(ast: UOp, target: Target, opts: Sequence[Opt] | None) -> dict[str, Any]:
     """`KernelOpts` of the page: of `opts`, or of those that the compiler chooses. Raises
     CompileError where the kernel cannot be lowered."""
-    sink = run_passes(ast, target, None, PASSES[_OPTIMIZE - 1].name)
+    sink = run_passes(ast, target, None, BEFORE_OPTS)
     kernel = prepared(sink, target)
     chosen = _chosen(kernel.copied(), sink)
     asked = chosen if opts is None else opts
@@ -40,7 +37,7 @@ def opts_of(ast: UOp, target: Target, opts: Sequence[Opt] | None) -> dict[str, A
 
 
 def _chosen(kernel: Kernel, sink: UOp) -> tuple[Opt, ...]:
-    """What the compiler chooses, or the author of the kernel has chosen."""
-    if isinstance(sink.arg, KernelInfo) and sink.arg.opts is not None:
-        return sink.arg.opts
-    return () if NOOPT or kernel.as_written else tuple(heuristic(kernel))
+    """What the compiler chooses, or a search or the author of the kernel has chosen."""
+    info = sink.arg if isinstance(sink.arg, KernelInfo) else KernelInfo()
+    opts = info.opts_for(kernel.target.name)
+    return chosen_opts(kernel) if opts is None else opts

@@ -14,15 +14,18 @@ from typing import Any, Final
 from core.check.edited import Edited
 from core.check.isolate import MEMORY_LIMIT
 from core.check.safety import MAX_BYTES, check_kernel
+from core.errors import RunError
 from core.runtime.device import Device
 from core.target import target_named
 from core.uop.serial import from_data
 from viz.whatif.given import flags_of
+from viz.whatif.trying import device_of
 from viz.work.lines import answer_request, progress
 from viz.work.opts import parse_opts
 from viz.workbench.compare import compare_sides
 from viz.workbench.inputs import Offered
 from viz.workbench.opts import opts_of
+from viz.workbench.search import search_opts
 from viz.workbench.sides import Change, Side
 
 
@@ -59,9 +62,24 @@ def opts_job(request: Mapping[str, Any]) -> dict[str, Any]:
         return opts_of(ast, target_named(str(request["target"])), asked)
 
 
+def search_job(request: Mapping[str, Any]) -> dict[str, Any]:
+    """`FoundOpts` of the page: what a beam search of `width` finds on `device`, or on the device of
+    this machine for `target`. Raises UopvizError."""
+    ast = from_data(request["graph"])[0]
+    check_kernel(ast, MAX_BYTES)
+    device = str(request["device"]) or device_of(target_named(str(request["target"])))
+    if device is None:
+        raise RunError(f"no device of this machine runs code for {request['target']}")
+    device = Device.canonicalize(device)
+    progress(f"starting on {device}")
+    with flags_of(request):
+        return search_opts(ast, device, request, progress)
+
+
 JOBS: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
     "workbench": workbench_job,
     "opts": opts_job,
+    "search": search_job,
 }
 
 

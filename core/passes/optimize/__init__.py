@@ -16,9 +16,9 @@ from core.passes.optimize.kernel import Kernel, run_by_groups
 from core.passes.optimize.merge import merge_loops
 from core.target import Target
 from core.uop import UOp
-from core.uop.kernelinfo import KernelInfo
+from core.uop.kernelinfo import KernelInfo, Opt
 
-__all__ = ["Kernel", "apply_opt", "heuristic", "optimize", "prepared", "settings"]
+__all__ = ["Kernel", "apply_opt", "chosen_opts", "heuristic", "optimize", "prepared", "settings"]
 
 
 def optimize(sink: UOp, target: Target) -> UOp:
@@ -28,13 +28,18 @@ def optimize(sink: UOp, target: Target) -> UOp:
     """
     info = sink.arg if isinstance(sink.arg, KernelInfo) else KernelInfo()
     kernel = prepared(sink, target)
-    if info.opts is not None:
-        opts = info.opts
+    opts = info.opts_for(target.name)
+    if opts is None:
+        opts = chosen_opts(kernel)
+    else:
         for opt in opts:
             apply_opt(kernel, opt)
-    else:
-        opts = () if NOOPT or kernel.as_written else tuple(heuristic(kernel))
-    return kernel.numbered().replace(arg=replace(info, opts=opts))
+    return kernel.numbered().replace(arg=replace(info, opts=opts, found_for=""))
+
+
+def chosen_opts(kernel: Kernel) -> tuple[Opt, ...]:
+    """Applies the opts that a kernel gets when nobody says which; returns them in order."""
+    return () if NOOPT or kernel.as_written else tuple(heuristic(kernel))
 
 
 def prepared(sink: UOp, target: Target) -> Kernel:

@@ -5,7 +5,7 @@ Each choice is applied as soon as it is made, so that the next one sees its effe
 
 from __future__ import annotations
 
-from core.helpers import ALLOW_TF32, NOOPT, TC, TC_OPT
+from core.helpers import ALLOW_TF32, BEAM, BEAM_SECONDS, NOOPT, TC, TC_OPT
 from core.passes.optimize.groups import for_groups
 from core.passes.optimize.kernel import Kernel
 from core.passes.optimize.tuner import Tuner
@@ -15,7 +15,8 @@ from core.uop.kernelinfo import Opt
 
 def settings() -> tuple[int, ...]:
     """The flags that the choice depends on, besides the kernel and its target."""
-    return NOOPT.value, TC.value, TC_OPT.value, ALLOW_TF32.value
+    flags = NOOPT, BEAM, BEAM_SECONDS, TC, TC_OPT, ALLOW_TF32
+    return tuple(flag.value for flag in flags)
 
 
 def heuristic(kernel: Kernel) -> list[Opt]:

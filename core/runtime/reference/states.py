@@ -31,7 +31,7 @@ def kernel_states(ast: UOp, target: Target, opts: Sequence[Opt] | None = None) -
     too. Arguments and errors as for `compile_kernel`."""
     if opts is not None:
         info = ast.arg if isinstance(ast.arg, KernelInfo) else KernelInfo()
-        ast = ast.replace(arg=replace(info, opts=tuple(opts)))
+        ast = ast.replace(arg=replace(info, opts=tuple(opts), found_for=""))
     yield State("ast", ast)
     graph = ast
     for step in PASSES[position(PASSES, entry(ast)) :]:

@@ -53,6 +53,20 @@ def test_both_sides_and_the_opts_of_a_kernel(store: Store, client: FlaskClient) 
     assert made["result"]["times"]["turns"] > 0
 
 
+def test_a_search_is_a_job_with_progress(
+    store: Store, client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BEAM_SECONDS", "1")
+    kernel = store.kernels()[-1]
+    made = ended(client, post(client, f"{kernel}/search", device="CPU", width=2).get_json()["job"])
+    assert made["state"] == "done", made
+    assert made["result"]["tried"] > 0
+    refused = ended(
+        client, post(client, f"{kernel}/search", device="REFERENCE", width=2).get_json()["job"]
+    )
+    assert refused["error"]["what"] == "REFERENCE runs no programs"
+
+
 def test_jobs_have_the_flags_of_the_recording(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -69,9 +83,13 @@ def test_jobs_have_the_flags_of_the_recording(
 
     machine = app.extensions["uopviz"].machine
     monkeypatch.setattr(machine.jobs, "start", start)
-    for path, body in (("bench", {}), ("opts", {"target": "sm_90"})):
+    for path, body in (
+        ("bench", {}),
+        ("opts", {"target": "sm_90"}),
+        ("search", {"width": 2}),
+    ):
         post(app.test_client(), f"{opened.kernels()[-1]}/{path}", **body)
-    assert [request["flags"]["NOOPT"] for request in asked] == [1, 1]
+    assert [request["flags"]["NOOPT"] for request in asked] == [1, 1, 1]
     machine.close()
     opened.close()
 
@@ -90,6 +108,9 @@ def test_jobs_have_the_flags_of_the_recording(
         ("bench", {"opts": "", "source": {"kind": "c", "text": ""}}, "cannot be combined"),
         ("bench", {"source": {"kind": "llvm"}}, "source is not a text"),
         ("opts", {"target": "nothing"}, "there is no target"),
+        ("search", {"device": "CPU"}, "width is not a width"),
+        ("search", {"width": 65}, "width is not a width"),
+        ("search", {"width": True}, "width is not a width"),
         ("opts", {"target": "sm_90", "opts": 3}, "opts is not a text"),
     ],
 )

@@ -48,7 +48,8 @@ def canonical_tag(text: str) -> str:
 
 
 def _nameless(data: Any, depth: int = 0) -> Any:
-    """JSON without the names of kernels."""
+    """JSON without the names of kernels, and without opts that a search has found: another search
+    may find others."""
     if depth > _DEEPEST:
         return data
     if isinstance(data, list):
@@ -58,5 +59,8 @@ def _nameless(data: Any, depth: int = 0) -> Any:
     made = {key: _nameless(value, depth + 1) for key, value in cast("dict[str, Any]", data).items()}
     info = made.get("kernelinfo")
     if isinstance(info, dict):
-        made["kernelinfo"] = {k: v for k, v in cast("Any", info).items() if k != "name"}
+        fields = cast("dict[str, Any]", info)
+        if fields.pop("found_for", ""):
+            fields["opts"] = None
+        made["kernelinfo"] = {k: v for k, v in fields.items() if k != "name"}
     return made

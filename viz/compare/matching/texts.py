@@ -1,8 +1,8 @@
 """The texts of a scope, as far as their lines say what is computed: without the name of the kernel,
 and in reports without the lines of the user's program.
 
-Texts that follow from the nodes (linear programs) are left alone. Keeps a number of each text,
-never the text.
+Texts that follow from the nodes (linear programs) and reports of searches, which have times, are
+left alone. Keeps a number of each text, never the text.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from core.render.kinds import KIND, KINDS
+from core.render.kinds import KIND, KINDS, SEARCH
 from viz.budget import take
 from viz.compare.matching.canonical import text_key
 from viz.compare.matching.side import Scope
@@ -40,6 +40,7 @@ def texts_of(scope: Scope) -> dict[tuple[str, str], str]:
     found = {
         (kind[:100], target[:100]): canonical(scope, kind, text)
         for kind, target, text in reader.texts(scope.entry, derived=False)
+        if kind != SEARCH
     }
     return dict(sorted(found.items(), key=lambda item: _ORDER.get(item[0][0], len(_ORDER))))
 

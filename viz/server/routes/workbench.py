@@ -9,7 +9,7 @@ from flask import Blueprint, Response
 
 from core.errors import ServerError
 from viz.server.answers import answer
-from viz.server.how import check_how, check_rules, how_of, names_of, opts_of
+from viz.server.how import check_how, check_rules, how_of, names_of, opts_of, width_of
 from viz.server.requests import json_body, open_run
 from viz.views.store import Store
 from viz.work.compiling import check_target
@@ -65,5 +65,20 @@ def kernel_opts(run: str, context: int) -> Response:
         "graph": here.graph(context),
         "flags": here.flags(context),
         "opts": opts,
+    }
+    return answer({"job": here.machine.jobs.start(request, lambda made: made)})
+
+
+@workbench_routes.post("/<run:run>/kernels/<int:context>/search")
+def search_opts(run: str, context: int) -> Response:
+    """Begins a beam search of {"width"} for the optimisations of a kernel on {"device"}: {"job"};
+    its result is FoundOpts."""
+    here, asked = open_run(run), json_body()
+    request: dict[str, Any] = {
+        "job": "search",
+        "device": str(asked.get("device", "CPU")),
+        "width": width_of(asked),
+        "graph": here.graph(context),
+        "flags": here.flags(context),
     }
     return answer({"job": here.machine.jobs.start(request, lambda made: made)})

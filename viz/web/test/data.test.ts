@@ -202,6 +202,7 @@ describe("jobs", () => {
     whyDeclined: () => Promise.resolve(1),
     bench: () => Promise.resolve(1),
     kernelOpts: () => Promise.resolve(1),
+    searchOpts: () => Promise.resolve(1),
     emulate: () => Promise.resolve(1),
     peaks: () => Promise.resolve([]),
     measure: () => Promise.resolve(1),

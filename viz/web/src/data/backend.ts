@@ -132,6 +132,9 @@ export interface ServerActions {
   bench(context: number, how: BenchHow): Promise<number>;
   /** Starts finding the optimisations of a kernel; answers with a job whose result is KernelOpts. */
   kernelOpts(context: number, target: string, opts: string | null): Promise<number>;
+  /** Starts a beam search for the optimisations of a kernel; answers with a job whose result is
+   * FoundOpts. */
+  searchOpts(context: number, device: string, width: number): Promise<number>;
   /** Starts emulating a kernel and one warp of it; answers with a job whose result is Emulation. */
   emulate(context: number, how: EmulateHow): Promise<number>;
   /** Starts calling the function of a rule again that declined a node of a pass; answers with a job

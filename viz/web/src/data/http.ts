@@ -74,6 +74,7 @@ export function httpBackend(
       launch: (context, count, how) => kernel(context, "run", { ...how, count }),
       bench: (context, how) => kernel(context, "bench", how),
       kernelOpts: (context, target, opts) => kernel(context, "opts", { target, opts }),
+      searchOpts: (context, device, width) => kernel(context, "search", { device, width }),
       emulate: (context, how) => kernel(context, "emulate", how),
       whyDeclined: async (rewrite, node, rule) =>
         (await post<{ job: number }>(`${own}/rewrites/${rewrite}/why-declined`, { node, rule })).job,

@@ -6,6 +6,7 @@ import { runOnDevices } from "./change/devices";
 import { addOpt, isReset, known, resetOpts } from "./change/opts";
 import { canKeep, canRunBoth, cancelBench, keepChange, runBoth, state } from "./bench";
 import { chooseInputs, inputKinds } from "./inputs";
+import { canSearch, cancelSearch, search, searchOpts, width, WIDTHS } from "./change/search";
 import { editText, showText } from "./text/texts";
 import { chooseDevice, column, devices } from "./where";
 
@@ -48,6 +49,20 @@ export const workbenchCommands: readonly Command[] = [
   command("edited", "Show the edited text", ["B"], () => showText("edited")),
   command("difference", "Show the difference of both texts", ["D"], () => showText("difference")),
   command("discard", "Discard the edits of this text", [], () => revert(column.peek()!), isEdited),
+  command(
+    "search",
+    "Search for the optimizations",
+    ["Shift F"],
+    () => void searchOpts(),
+    canSearch,
+  ),
+  command(
+    "search-cancel",
+    "Cancel the search for the optimizations",
+    [],
+    () => void cancelSearch(),
+    () => search.value.kind === "running",
+  ),
   command("opts", "Reset the optimizations", [], resetOpts, () => !isReset.value),
   command("devices", "Run the kernel on every device", [], () => void runOnDevices(), canLaunch),
 ];
@@ -62,6 +77,9 @@ export function moreCommands(): readonly Command[] {
       .map(({ kind, title }) =>
         command(`inputs-${kind}`, `Workbench: inputs ${title}`, [], () => chooseInputs(kind)),
       ),
+    ...WIDTHS.map((n) =>
+      command(`width-${n}`, `Search with width ${n}`, [], () => (width.value = n), canSearch),
+    ),
     ...devices.value.map(({ device }) =>
       command(`on-${device}`, `Workbench: use ${device}`, [], () => chooseDevice(device)),
     ),

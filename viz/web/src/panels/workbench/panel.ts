@@ -5,6 +5,7 @@ import { announce } from "../../state/actions";
 import { cancelRun } from "../../parts/run/RunBox";
 import { effect } from "@preact/signals";
 import { startOpts } from "./change/opts";
+import { cancelSearch, startSearch } from "./change/search";
 import { cancelBench, startBench } from "./bench";
 import { moreCommands, workbenchCommands } from "./commands";
 import { workbenchLink } from "./link";
@@ -24,6 +25,7 @@ export const workbenchPanel: PagePanel = {
   link: workbenchLink,
   start() {
     startOpts();
+    startSearch();
     startBench();
     startTexts();
     effect(() => {
@@ -31,8 +33,9 @@ export const workbenchPanel: PagePanel = {
     });
   },
   escape() {
-    if (!isOpen.peek() || !(cancelBench() || cancelRun())) return false;
-    announce("Run cancelled");
-    return true;
+    if (!isOpen.peek()) return false;
+    const what = cancelBench() || cancelRun() ? "Run" : cancelSearch() ? "Search" : null;
+    if (what !== null) announce(`${what} cancelled`);
+    return what !== null;
   },
 };

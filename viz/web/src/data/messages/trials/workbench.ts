@@ -108,6 +108,30 @@ export interface KernelOpts {
   inner: number[];
 }
 
+/** What a beam search for the optimisations of a kernel has found. */
+export interface FoundOpts {
+  device: string;
+  /** Members of the beam. */
+  width: number;
+  /** Those found, and those of the heuristic: "UPCAST(0, 4)"; "" for none. */
+  opts: string;
+  heuristic: string;
+  /** Of those found, and of the heuristic's: microseconds or, where `counted`, instructions of all
+   * threads; null where it could not be measured. */
+  cost: number | null;
+  first: number | null;
+  counted: boolean;
+  rounds: number;
+  /** Programs that were measured; that were the same as one before; that could not be compiled or run. */
+  tried: number;
+  duplicates: number;
+  failed: number;
+  /** Whether the limit of time did not end it. */
+  inTime: boolean;
+  /** All of it in one line. */
+  said: string;
+}
+
 /** In what the edited side differs. */
 export interface BenchHow {
   device: string;

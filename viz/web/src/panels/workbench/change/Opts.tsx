@@ -6,6 +6,7 @@ import { Icon } from "../../../ui/Icon";
 import { Menu, MenuItem } from "../../../ui/over/Menu";
 import { goWorkbench, workbenchLink } from "../link";
 import { edited, whyNot } from "../where";
+import { SearchButton, SearchSaid } from "./SearchRow";
 import { addOpt, asking, isReset, known, optRows, optsError, resetOpts, toggleOpt } from "./opts";
 
 const PART = /^([A-Z]+)\((.*)\)$/s;
@@ -67,13 +68,13 @@ export function Opts() {
       </ul>
       <RulesOff disabled={fixed} />
       <div class="row wb-foot">
+        <SearchButton />
+        <span class="sp" />
         <button type="button" class="btn sm" disabled={isReset.value || fixed} onClick={resetOpts}>
           Reset
         </button>
-        <span class="t3 small el">
-          {isReset.value ? "chosen by the compiler" : "changed by you"}
-        </span>
       </div>
+      <SearchSaid idle={isReset.value ? "Chosen by the compiler" : "Changed by you"} />
     </section>
   );
 }

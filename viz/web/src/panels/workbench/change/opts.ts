@@ -51,6 +51,11 @@ export function resetOpts(): void {
   goWorkbench({ opts: null });
 }
 
+/** Puts others in place of all. */
+export function replaceOpts(opts: string): void {
+  keep(partsOf(opts).map((opt) => ({ opt, on: true, why: "", at: -1 })));
+}
+
 function keep(rows: readonly OptRow[]): void {
   off.value = rows.flatMap(({ opt, on }, before) => (on ? [] : [{ opt, before }]));
   const opts = rows.filter((row) => row.on).map((row) => row.opt);

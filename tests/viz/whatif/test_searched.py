@@ -1,0 +1,84 @@
+"""Kernels whose opts were searched: in a trace, compiled again, and `what-if --search`."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import viz
+from core import Tensor
+from core.helpers import Context
+from tests.viz.test_json import SHAPES
+from viz.cli import main
+from viz.compare.matching.canonical import canonical_arg
+from viz.views.store import Store
+from viz.whatif.replay import replay
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A run under BEAM."""
+    folder = tmp_path_factory.mktemp("searched")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+        made = Tensor.arange(19 * 24).float().reshape(19, 24).realize()
+        with Context(BEAM=1, BEAM_SECONDS=1), viz.record(folder / "t.viz"):
+            (made @ made.T).realize()
+        yield folder / "t.viz"
+
+
+def kernel_of(store: Store) -> int:
+    (found,) = store.kernels()
+    return found
+
+
+def test_the_trace_has_the_report_and_the_chosen_program_alone(path: Path) -> None:
+    store = Store(path)
+    kernel = store.kernel(kernel_of(store))
+    assert kernel is not None
+    (report,) = [a["text"] for a in kernel["artifacts"] if a["kind"] == "search"]
+    first, found, heuristic, *_ = report.splitlines()
+    assert first.startswith("width 1, ")
+    assert heuristic.startswith("heuristic ")
+    names = [row["name"].removeprefix("optimize: ") for row in store.tree()["rows"]]
+    applied = [name for name in names if re.fullmatch(r"[A-Z]+\(.*\)", name)]
+    assert all(name in found for name in applied)
+    assert len(applied) == len(set(applied))
+    store.close()
+
+
+def test_it_is_compiled_again_as_it_was(path: Path) -> None:
+    store = Store(path)
+    made = replay(store)
+    assert made["equal"], made["kernels"]
+    store.close()
+
+
+def test_what_if_searches(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["what-if", str(path), "--kernel", "r_", "--search", "1", "--seconds", "4"]
+    assert main([*words, "--json", "--no-keep"]) == 0
+    made = json.loads(capsys.readouterr().out)
+    assert SHAPES.problems(made, "WhatIf") == []
+    assert made["variant"]["opts"] == made["search"]["opts"]
+    assert made["outcome"]["equal"]
+    assert main([*words, "--opts", ""]) == 1
+    assert "leave out --opts" in capsys.readouterr().err
+    assert main([*words, "--target", "gfx942"]) == 1
+    assert "no device of this machine runs code for gfx942" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main([*words[:4], "--search", "65"])
+    assert "no width from 1 to 64" in capsys.readouterr().err
+
+
+def test_runs_are_compared_without_what_their_searches_found() -> None:
+    def info(**more: object) -> str:
+        return json.dumps({"kernelinfo": {"name": "", "opts": None, **more}})
+
+    opts = [{"opt": {"op": "UPCAST", "axis": 0, "arg": 4}}]
+    plain = canonical_arg("SINK", info())
+    assert canonical_arg("SINK", info(opts=opts, found_for="x86-64")) == plain
+    assert canonical_arg("SINK", info(opts=opts)) != plain

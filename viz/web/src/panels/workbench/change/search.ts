@@ -1,0 +1,92 @@
+/** The beam search for the optimisations of the kernel; what it finds goes into the list. */
+import { computed, effect, signal } from "@preact/signals";
+import { asProblem, isAbort } from "../../../data/backend";
+import { follow } from "../../../data/jobs";
+import type { ApiProblem } from "../../../data/messages/job";
+import type { FoundOpts } from "../../../data/messages/trials/workbench";
+import { kernel } from "../../../parts/kernel/kernel";
+import { announce, data } from "../../../state/actions";
+import { count, micros } from "../../../state/format";
+import { runKey } from "../../../state/state";
+import { state as bench } from "../bench";
+import { askFor, benchDevice, benchTarget, edited, whyNot } from "../where";
+import { replaceOpts } from "./opts";
+
+export const WIDTHS = [1, 2, 4, 8] as const;
+/** Members of the beam. */
+export const width = signal<number>(4);
+
+type State =
+  | { kind: "idle" }
+  | { kind: "running"; progress: string }
+  | { kind: "found"; found: FoundOpts }
+  | { kind: "error"; error: ApiProblem };
+
+export const search = signal<State>({ kind: "idle" });
+let job: AbortController | null = null;
+
+/** Not while both sides run: each would disturb the times of the other. */
+export const canSearch = (): boolean =>
+  !whyNot.value &&
+  !edited.value &&
+  !!benchDevice.value &&
+  bench.value.kind !== "running" &&
+  search.value.kind !== "running";
+
+/** A search belongs to one kernel and one device. */
+export function startSearch(): void {
+  const about = computed(
+    () => `${runKey.value} ${kernel.value?.context} ${benchDevice.value?.device}`,
+  );
+  effect(() => {
+    void about.value;
+    job?.abort();
+    search.value = { kind: "idle" };
+  });
+}
+
+/** The user's command to search. */
+export async function searchOpts(): Promise<void> {
+  const { server } = data();
+  const k = kernel.peek();
+  const device = benchDevice.peek()?.device;
+  if (!server || !k || device === undefined || !canSearch()) return;
+  const mine = (job = new AbortController());
+  askFor(benchTarget.peek());
+  search.value = { kind: "running", progress: "Starting" };
+  try {
+    const found = await follow<FoundOpts>(
+      server,
+      () => server.searchOpts(k.context, device, width.peek()),
+      (said) => {
+        if (!mine.signal.aborted && said && said !== "starting")
+          search.value = { kind: "running", progress: said[0]!.toUpperCase() + said.slice(1) };
+      },
+      mine.signal,
+    );
+    if (mine.signal.aborted) return;
+    search.value = { kind: "found", found };
+    replaceOpts(found.opts);
+    announce(foundWords(found));
+  } catch (thrown) {
+    if (isAbort(thrown) || mine.signal.aborted) return;
+    search.value = { kind: "error", error: asProblem(thrown, k.name) };
+  }
+}
+
+export function cancelSearch(): boolean {
+  if (search.peek().kind !== "running") return false;
+  job?.abort();
+  search.value = { kind: "idle" };
+  return true;
+}
+
+/** "Best 8.1 µs, heuristic 9.9 µs; 57 tried". */
+export function foundWords(found: FoundOpts): string {
+  const cost = (of: number | null): string =>
+    of === null ? "unknown" : found.counted ? `${count(of)} instructions` : micros(of);
+  const failed = found.failed ? `, ${count(found.failed)} failed` : "";
+  const ended = found.inTime ? "" : ", ended by the limit of time";
+  const best = `Best ${cost(found.cost)}, heuristic ${cost(found.first)}`;
+  return `${best}; ${count(found.tried)} tried${failed}${ended}`;
+}
