@@ -309,12 +309,10 @@ class _Walk:
     ) -> tuple[UOp, Rule] | None:
         creating.origin = node.origin
         observer, declined = cast(Observer, self.observer), visits.declined
-        last, begun = None, perf_counter_ns()
-        for variant in tried:
-            rule = variant.rule
-            spent = visits.spent[rule]
+        ready, last, begun = visits.ready(tried), None, perf_counter_ns()
+        for match, rule, spent in ready:
             try:
-                found = variant.observed(node, self.ctx, declined)
+                found = match(node, self.ctx, declined)
             except Exception as error:
                 visits.ended[rule, node.op] += 1
                 raise self._at(rule, node, raised(rule, node, error)) from error

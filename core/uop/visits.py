@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from core.uop.matcher import PatternMatcher
 from core.uop.ops import Ops
@@ -33,6 +33,10 @@ class Spent:
     tries: int = 0
     ns: int = 0
     function_ns: int = 0
+
+
+Try = tuple[Callable[..., Any], Rule, Spent]
+"""What tries a variant of a rule for an observer (`Variant.observed`), the rule, and its time."""
 
 
 def _unheard(_rule: Rule, _node: UOp) -> None:
@@ -67,6 +71,7 @@ class Visits:
         """Of the nodes that were offered: to append a byte costs a third of counting in a dict."""
         self.ended: defaultdict[tuple[Rule, Ops], int] = defaultdict(int)
         self.spent: defaultdict[Rule, Spent] = defaultdict(Spent)
+        self._ready: dict[int, tuple[tuple[Variant, ...], list[Try]]] = {}
 
     @property
     def nodes(self) -> dict[Ops, int]:
@@ -88,6 +93,14 @@ class Visits:
             return candidates(node)
 
         return find
+
+    def ready(self, tried: tuple[Variant, ...]) -> list[Try]:
+        """The patterns of candidates, compiled before any of them is timed."""
+        found = self._ready.get(id(tried))
+        if found is None:  # kept with what it is made of: no other tuple may get its number
+            made = [(one.observed, one.rule, self.spent[one.rule]) for one in tried]
+            found = self._ready[id(tried)] = tried, made
+        return found[1]
 
     def declined(self, rule: Rule, node: UOp, ns: int) -> None:
         """The function of a rule declined a node, after `ns` nanoseconds."""

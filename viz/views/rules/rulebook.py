@@ -128,6 +128,9 @@ class Rulebook:
             key = process.file.name(name), process.rule(rule)
             if key in found and (name, rule) not in process.file.totals:
                 found[key][5] += tried  # another process matched
+        times = {
+            key: spent.get(key, NO_TIME) if timed and key not in unknown else None for key in found
+        }
         rows = [
             {
                 "pass": name,
@@ -137,8 +140,8 @@ class Rulebook:
                 "matches": total[0],
                 "declines": total[1],
                 "us": total[2] / 1000,
-                "tryUs": spent.get((name, rule), NO_TIME).us if timed else None,
-                "functionUs": spent.get((name, rule), NO_TIME).function_us if timed else None,
+                "tryUs": None if (time := times[name, rule]) is None else time.us,
+                "functionUs": None if time is None else time.function_us,
                 "added": total[3],
                 "removed": total[4],
             }

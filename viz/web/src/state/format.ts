@@ -21,6 +21,19 @@ export function micros(us: number): string {
   return scaled(us, ["µs", "ms", "s"]);
 }
 
+/** "0.98 – 1.12 ms": in the unit of the larger. */
+export function microsRange(low: number, high: number): string {
+  const [number = "", unit = ""] = micros(high).split(" ");
+  const scale = MICROS[unit];
+  if (scale === undefined || high <= 0) return `${micros(low)} – ${micros(high)}`;
+  const digits = number.split(".")[1]?.length ?? 0;
+  const from = (low / scale).toFixed(digits);
+  return Number(from) > 0 || low <= 0 ? `${from} – ${number} ${unit}` : `${micros(low)} – ${micros(high)}`;
+}
+
+/** Microseconds of each unit of time. */
+const MICROS: Readonly<Record<string, number>> = { ns: 0.001, µs: 1, ms: 1e3, s: 1e6 };
+
 export const millis = (ms: number): string => micros(ms * 1000);
 
 /** In the largest unit that leaves 1 or more; each is a thousand of the one before. */

@@ -22,9 +22,9 @@ export function Head() {
   return (
     <header class="ph wb-head" data-region="Workbench">
       <Kernels />
-      {what && <span class="badge el wide">{short(what, 60)}</span>}
+      {what && <span class="badge el xwide">{short(what, 60)}</span>}
       {k && k.flops > 0 && <span class="badge mid">{scaled(k.flops)}FLOP</span>}
-      {k && k.bytes > 0 && <span class="badge mid">{bytes(k.bytes)} moved</span>}
+      {k && k.bytes > 0 && <span class="badge xwide">{bytes(k.bytes)} moved</span>}
       {row && (
         <Go to={kernelAt(row.id)} class="link nw wide">
           Kernel page
@@ -162,7 +162,7 @@ function Inputs() {
   if (!now) return null;
   return (
     <>
-      <span class="t3 wide">Inputs</span>
+      <span class="t3 xwide">Inputs</span>
       <Menu
         label="Inputs that both are timed on"
         class="btn sm"

@@ -1,10 +1,10 @@
 /** Figures of both sides and their ratios. */
-import { count, micros, short } from "../../../state/format";
+import { count, micros, microsRange, short } from "../../../state/format";
 import { isNoise, timesWord, TINTS } from "../../../parts/ratio";
 import { digits, speedOf } from "../../../parts/speed";
 import type { BenchSide, Workbench } from "../../../data/messages/trials/workbench";
 import { bench } from "../bench";
-import { numberOf, rangeWord, ratioOf } from "./words";
+import { numberOf, ratioOf } from "./words";
 
 interface Line {
   name: string;
@@ -62,6 +62,8 @@ const NOTHING: readonly Line[] = NAMES.map((name) => ({
   less: null,
 }));
 
+const rangeOf = ({ p10, p90 }: { p10: number; p90: number }): string => microsRange(p10, p90);
+
 /** What is known of both; the first lines are always the same ones. */
 function linesOf(found: Workbench): Line[] {
   const { original: a, edited: b } = found;
@@ -72,7 +74,7 @@ function linesOf(found: Workbench): Line[] {
   if (t) {
     const [us, nu] = [t.original.median, t.edited.median];
     add("Median", micros(us), micros(nu), t.ratio, isNoise(t) ? null : true);
-    add("p10 to p90", rangeWord(t.original), rangeWord(t.edited), null, null);
+    add("p10 to p90", rangeOf(t.original), rangeOf(t.edited), null, null);
     const [old, now] = [us, nu].map((n) => speedOf(found.flops, found.bytes, n, undefined));
     const faster = nu > 0 ? us / nu : null;
     const more = isNoise(t) ? null : false; // better

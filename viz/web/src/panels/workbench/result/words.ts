@@ -1,6 +1,6 @@
 /** Figures of the workbench as they read. Pure. */
 import type { BenchInput, Numeric, Workbench } from "../../../data/messages/trials/workbench";
-import { count, micros, plural, tiny } from "../../../state/format";
+import { count, plural, tiny } from "../../../state/format";
 
 /** Edited over original: of times, or else of instructions that were counted; null where neither is. */
 export function ratioOf(found: Workbench): number | null {
@@ -41,13 +41,4 @@ export function numberOf(facts: Workbench["original"]["facts"], name: RegExp): n
   const found = facts.find((fact) => name.test(fact.name))?.value;
   const digits = /^[\d,]+(?:\.\d+)?/.exec(found ?? "")?.[0];
   return digits === undefined ? null : Number(digits.replaceAll(",", ""));
-}
-
-/** "7.4 – 8.0 µs": the unit once, where both have the same. */
-export function rangeWord({ p10, p90 }: { p10: number; p90: number }): string {
-  const [low, high] = [micros(p10), micros(p90)];
-  const [number = low, unit] = low.split(" ");
-  return unit !== undefined && high.endsWith(` ${unit}`)
-    ? `${number} – ${high}`
-    : `${low} – ${high}`;
 }
