@@ -21,6 +21,7 @@ from core.prove import bitvector
 from core.prove.cut import cut_at, depths, key_of
 from core.prove.floats import Floats, compare_floats
 from core.prove.pairs import Question, question
+from core.prove.rare import HIDDEN, under_rare_conditions
 from core.prove.sample import SAMPLES, Samples
 from core.prove.term import Kind, Term, postorder
 from core.prove.value import UnknownMeaningError
@@ -117,9 +118,21 @@ class Checker:
         found = self._all(asked, open_pairs, assumes) if open_pairs else Verdict("proved", PROVED)
         if found.kind == "differs" and asked.unknown:
             return _unknown(asked)
+        if found.kind == "sampled" and self._is_hidden(asked, open_pairs, assumes):
+            return Verdict("unchecked", HIDDEN)
         if asked.memories and found.kind == "proved":
             return replace(found, kind="assumes", how=RENAMED)
         return found
+
+    def _is_hidden(
+        self, asked: Question, pairs: list[tuple[Term, Term]], assumes: tuple[Assumes, ...]
+    ) -> bool:
+        """Whether pairs that no sample tells apart differ where a rare condition is met."""
+        samples = Samples(self.options.samples, self.options.seed, 1 << 16)
+        for changed in under_rare_conditions(asked.terms, pairs, samples):
+            if changed and self._sampled(changed, assumes).kind == "differs":
+                return True
+        return False
 
     def _all(
         self, asked: Question, pairs: list[tuple[Term, Term]], assumes: tuple[Assumes, ...]

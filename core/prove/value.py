@@ -24,7 +24,7 @@ from core.prove.axes import (
     points,
 )
 from core.prove.index import Index, Shape
-from core.prove.places import Address, Value, Write
+from core.prove.places import MEMORIES, Address, Value, Write
 from core.prove.stored import stored_by
 from core.prove.term import Term, Terms
 from core.uop import GroupOp, Ops, UOp
@@ -209,7 +209,7 @@ class Translation:
             case _:
                 pass
         if isinstance(dtype, PtrDType) or u.op not in GroupOp.Elementwise:
-            if not isinstance(dtype, PtrDType):
+            if not isinstance(dtype, PtrDType) or u.op not in MEMORIES:
                 self.opaque.add(u)
             return self._inputs(u, point)
         operands = [self.values(s, point) for s in u.src]

@@ -18,7 +18,7 @@ from core.prove.loops import same_work
 from core.prove.rounding import signs_open
 from core.prove.verdict import Verdict
 from core.runtime.numeric import Array, from_memory
-from core.runtime.reference.inputs import Values, random_inputs
+from core.runtime.reference.inputs import Inputs, Values, random_inputs
 from core.runtime.reference.kernel import evaluate_kernel
 from core.runtime.reference.states import State, kernel_states
 from core.uop import Ops, UOp
@@ -84,7 +84,7 @@ def random_rewrite(seed: int) -> Rewrite | None:
                 continue
             root = rng.choice(_roots(u, nodes))
             after = root.substitute({u: mutated})
-            result = sink.substitute({u: mutated})
+            result = sink.substitute({root: after})
         except UopvizError:
             continue  # there is no such node
         if after is not root:
@@ -126,11 +126,12 @@ def difference(rewrite: Rewrite) -> str | None:
     either = signs_open(rewrite.sink) or signs_open(rewrite.result)
     for values in INPUTS:
         try:
-            before = _stored(rewrite.sink, rewrite.result, values)
+            inputs = random_inputs(rewrite.sink, rewrite.result, values=values)
+            before = _stored(rewrite.sink, inputs)
         except UopvizError:
             return None
         try:
-            after = _stored(rewrite.result, rewrite.sink, values)
+            after = _stored(rewrite.result, inputs)
         except AccessError as error:
             return f"inputs {values.value}: {error.what}"
         except UopvizError:
@@ -144,9 +145,8 @@ def difference(rewrite: Rewrite) -> str | None:
     return None
 
 
-def _stored(state: UOp, other: UOp, values: Values) -> dict[int, tuple[DType, Array]]:
-    """The arguments of a kernel after a run on inputs that both states can be run with."""
-    inputs = random_inputs(state, other, values=values)
+def _stored(state: UOp, inputs: Inputs) -> dict[int, tuple[DType, Array]]:
+    """The arguments of a kernel after a run."""
     buffers = inputs.copied()
     with np.errstate(all="ignore"):
         evaluate_kernel(state, buffers, inputs.variables)
