@@ -20,6 +20,7 @@ from core.errors import UopvizError
 from core.prove import bitvector
 from core.prove.cut import cut_at, depths, key_of
 from core.prove.floats import Floats, compare_floats
+from core.prove.outside import OUTSIDE, leaves_memory
 from core.prove.pairs import Question, question
 from core.prove.rare import HIDDEN, under_rare_conditions
 from core.prove.sample import SAMPLES, Samples
@@ -120,9 +121,19 @@ class Checker:
             return _unknown(asked)
         if found.kind == "sampled" and self._is_hidden(asked, open_pairs, assumes):
             return Verdict("unchecked", HIDDEN)
+        if found.kind in ("proved", "sampled") and self._leaves_memory(asked):
+            return Verdict("unchecked", OUTSIDE)
         if asked.memories and found.kind == "proved":
             return replace(found, kind="assumes", how=RENAMED)
         return found
+
+    def _leaves_memory(self, asked: Question) -> bool:
+        """Whether what comes after reads outside of memory, and what was before does not."""
+        samples = Samples(self.options.samples, self.options.seed, 1 << 16)
+        try:
+            return leaves_memory(asked.terms, *asked.reads, samples)
+        except UnknownMeaningError:
+            return False
 
     def _is_hidden(
         self, asked: Question, pairs: list[tuple[Term, Term]], assumes: tuple[Assumes, ...]

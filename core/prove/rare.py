@@ -1,9 +1,9 @@
 """Conditions that few samples meet: what is chosen under them was hardly compared.
 
 The gate of a load from a table, say, holds for few of all integers. Where such a condition is on
-both sides, the two are compared once more as if it held (or did not, where it mostly does). They
-may differ then for values for which it cannot hold: a difference there only says that the samples
-have not decided. Never proves anything.
+both sides, the two are compared once more as if it held (or did not, where it mostly does); for
+integers, one side is enough. They may differ then for values for which it cannot hold: a difference
+there only says that the samples have not decided. Never proves anything.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from core.uop import Ops
 HIDDEN: Final = "few samples meet a condition under which the two may differ"
 FEW: Final = 4
 """A condition is rare where fewer than one in so many samples meets it."""
-MAX_CONDITIONS: Final = 8
+MAX_CONDITIONS: Final = 32
 
 Pair = tuple[Term, Term]
 
@@ -31,9 +31,8 @@ Pair = tuple[Term, Term]
 def under_rare_conditions(
     terms: Terms, pairs: Sequence[Pair], samples: Samples
 ) -> Iterator[list[Pair]]:
-    """For each rare condition of a choice that both sides of a pair make, the pairs as they are
-    when it is met; those that are the same terms then are left out."""
-    for condition in _chosen_by_both(pairs)[:MAX_CONDITIONS]:
+    """For each rare condition that decides a choice, the pairs as they are when it is met; those that are the same terms then are left out."""
+    for condition in _conditions(pairs)[:MAX_CONDITIONS]:
         try:
             (held,) = samples.run([condition])
         except UnknownMeaningError:
@@ -49,11 +48,14 @@ def under_rare_conditions(
         yield [(a, b) for a, b in zip(changed[::2], changed[1::2], strict=True) if a is not b]
 
 
-def _chosen_by_both(pairs: Sequence[Pair]) -> list[Term]:
+def _conditions(pairs: Sequence[Pair]) -> list[Term]:
+    """What decides choices that both sides of a pair make; of integers, those of either side."""
     found: dict[Term, None] = {}
     for a, b in pairs:
         left, right = (
             {t.args[0]: None for t in postorder([side]) if t.op is Ops.WHERE} for side in (a, b)
         )
-        found |= {t: None for t in left if t in right and not t.constant}
+        either = not dtypes.is_float(a.dtype)
+        chosen = left | right if either else {t: None for t in left if t in right}
+        found |= {t: None for t in chosen if not t.constant}
     return list(found)
