@@ -184,14 +184,24 @@ class Checker:
         return BY_Z3 if answer == "equal" else values or None
 
     def _counterexample(self, a: Term, b: Term, values: dict[Term, int]) -> Verdict | None:
-        """The values for which z3 says that two terms differ, where they do."""
-        samples = Samples(1)
-        given = {t: np.array([value]).astype(numpy_dtype(t.dtype)) for t, value in values.items()}
-        left, right = (_text(x[0]) for x in samples.run_given([a, b], given))
-        if left == right:
+        """The values for which z3 says that two terms differ, where they do in some sample of all
+        that z3 knows nothing of: floats and memory."""
+        count = 1 if dtypes.is_float(a.dtype) else self.options.samples  # others may be rounded
+        samples = Samples(count, self.options.seed)
+        given = {
+            t: np.full(count, value).astype(numpy_dtype(t.dtype)) for t, value in values.items()
+        }
+        try:
+            left, right = samples.run_given([a, b], given)
+        except UnknownMeaningError:
             return None
-        names = tuple((_name(t, n), _text(given[t][0])) for n, t in enumerate(given))
-        return Verdict("differs", "for these values", 1, 0.0, names[:MAX_VALUES], left, right)
+        wrong = np.flatnonzero((left != right) & ((left == left) | (right == right)))
+        if not len(wrong):
+            return None
+        row = int(wrong[0])
+        x, y = _text(left[row]), _text(right[row])
+        names = tuple((_name(t, n), _text(given[t][row])) for n, t in enumerate(given))
+        return Verdict("differs", "for these values", 1, 0.0, names[:MAX_VALUES], x, y)
 
     def _sampled(self, pairs: list[tuple[Term, Term]], assumes: tuple[Assumes, ...]) -> Verdict:
         count, error = self.options.samples, UnknownMeaningError("nothing")

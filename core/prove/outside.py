@@ -30,9 +30,7 @@ def leaves_memory(
     return bool(wrong.any() and (wrong & ~_outside(terms, before, samples)).any())
 
 
-def _outside(
-    terms: Terms, places: Sequence[Address], samples: Samples
-) -> npt.NDArray[np.bool_]:
+def _outside(terms: Terms, places: Sequence[Address], samples: Samples) -> npt.NDArray[np.bool_]:
     """The samples in which a place that is accessed lies outside of its memory."""
     found = np.zeros(samples.count, np.bool_)
     true = terms.const(dtypes.bool, True)

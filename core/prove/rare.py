@@ -31,7 +31,8 @@ Pair = tuple[Term, Term]
 def under_rare_conditions(
     terms: Terms, pairs: Sequence[Pair], samples: Samples
 ) -> Iterator[list[Pair]]:
-    """For each rare condition that decides a choice, the pairs as they are when it is met; those that are the same terms then are left out."""
+    """For each rare condition that decides a choice, the pairs as they are when it is met. Those
+    that are the same terms then are left out."""
     for condition in _conditions(pairs)[:MAX_CONDITIONS]:
         try:
             (held,) = samples.run([condition])

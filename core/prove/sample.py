@@ -334,7 +334,8 @@ def _any(
         low, high = bounds
         span = high - low + 1
         plain = mixed % np.uint64(span) if span < 1 << 64 else mixed
-        near = np.minimum(mixed >> np.uint64(40), np.uint64(span - 1)) % np.uint64(min(span, 9))
+        near = (mixed >> np.uint64(40)) % np.uint64(min(span, 9))
+        near = np.where((mixed >> np.uint64(13)) % np.uint64(2) == 0, near, np.uint64(0))
         last = np.uint64(span - 1) - near
         ends = np.where((mixed >> np.uint64(12)) % np.uint64(2) == 0, near, last)
         offset = np.where(wild, ends, plain)

@@ -12,6 +12,7 @@ from typing import Final
 
 import numpy as np
 
+from core.dtype import DType, dtypes
 from core.errors import AccessError, UopvizError
 from core.prove.decide import Checker
 from core.prove.loops import same_work
@@ -23,7 +24,6 @@ from core.runtime.reference.kernel import evaluate_kernel
 from core.runtime.reference.states import State, kernel_states
 from core.uop import Ops, UOp
 from core.uop.show import graph_text
-from core.dtype import DType, dtypes
 from tests.core.passes.kernels import CASES, CPU, GPU
 from tests.core.prove.mutations import MUTATIONS, RIGHT, Mutation
 
