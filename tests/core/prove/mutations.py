@@ -128,7 +128,8 @@ def wait_dropped(u: UOp, nodes: Sequence[UOp], rng: Random) -> UOp | None:
     """an AFTER that waits for less"""
     if u.op is not Ops.AFTER:
         return None
-    return u.replace(src=u.src[:-1]) if len(u.src) > 2 else u.src[0]
+    place, *waits = u.src
+    return u.replace(src=(place, *waits[:-1])) if len(waits) > 1 else place
 
 
 def loops_ended_in_turn(u: UOp, nodes: Sequence[UOp], rng: Random) -> UOp | None:
