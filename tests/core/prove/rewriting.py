@@ -109,8 +109,8 @@ def answer(checker: Checker, rewrite: Rewrite) -> Verdict:
 
 
 def claims_equal(found: Verdict) -> bool:
-    """Whether an answer says that the very same is computed. Without z3, integers are sampled, which
-    such an answer hints at: it claims less."""
+    """Whether an answer says that the very same is computed. Without z3, integers are sampled,
+    as the hint of such an answer says: it claims less."""
     return found.kind in ("proved", "sampled") and not found.ulps and not found.hint
 
 
