@@ -39,6 +39,7 @@ FUZZ: tuple[tuple[str, str, int], ...] = (
     ("kernels on AMD:EMU", "tests/core/runtime/emulator/amd/test_kernels.py", 200),
     ("states of kernels", "tests/core/runtime/reference/test_states.py", 500),
     ("mutants of rules", "tests/viz/whatif/test_mutants.py", 2_000),
+    ("random rewrites checked", "tests/core/prove/test_random_rewrites.py", 200_000),
     ("steps of mutants checked", "tests/viz/check/test_mutants.py", 500),
     ("pairs of runs with a known difference", "tests/viz/compare/test_truth.py", 30),
     ("rules left out", "tests/viz/whatif/test_left_out.py", 300),

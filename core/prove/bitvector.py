@@ -40,7 +40,8 @@ def solve(
     a: Term, b: Term, given: Term | None = None, timeout: int = TIMEOUT
 ) -> tuple[Answer, dict[Term, int]]:
     """The same, and where they differ, values of their inputs and of what they read for which they
-    do: none where an op is an unknown function to z3."""
+    do. Where an op is an unknown function to z3, only those of integer inputs, of integer terms:
+    they are worth a try."""
     z3 = solver_module()
     if z3 is None or a.dtype != b.dtype:
         return "unknown", {}
@@ -58,9 +59,11 @@ def solve(
 def _values(encoded: Encoding, model: Any, a: Term, b: Term) -> dict[Term, int]:
     """What a model says of the inputs and of what is read."""
     terms = postorder([a, b])
-    if any(_is_unknown(t) for t in terms):
-        return {}
     leaves = [t for t in terms if t.op in (Kind.INPUT, Kind.READ)]
+    if any(_is_unknown(t) for t in terms):
+        if dtypes.is_float(a.dtype):
+            return {}
+        leaves = [t for t in leaves if t.op is Kind.INPUT and not dtypes.is_float(t.dtype)]
     return {t: _integer(model.eval(encoded.of(t), model_completion=True), t.dtype) for t in leaves}
 
 

@@ -20,7 +20,9 @@ from core.errors import UopvizError
 from core.prove import bitvector
 from core.prove.cut import cut_at, depths, key_of
 from core.prove.floats import Floats, compare_floats
+from core.prove.outside import OUTSIDE, leaves_memory
 from core.prove.pairs import Question, question
+from core.prove.rare import HIDDEN, under_rare_conditions
 from core.prove.sample import SAMPLES, Samples
 from core.prove.term import Kind, Term, postorder
 from core.prove.value import UnknownMeaningError
@@ -117,9 +119,31 @@ class Checker:
         found = self._all(asked, open_pairs, assumes) if open_pairs else Verdict("proved", PROVED)
         if found.kind == "differs" and asked.unknown:
             return _unknown(asked)
+        if found.kind == "sampled" and self._is_hidden(asked, open_pairs, assumes):
+            return Verdict("unchecked", HIDDEN)
+        if found.kind in ("proved", "sampled") and self._leaves_memory(asked):
+            return Verdict("unchecked", OUTSIDE)
         if asked.memories and found.kind == "proved":
             return replace(found, kind="assumes", how=RENAMED)
         return found
+
+    def _leaves_memory(self, asked: Question) -> bool:
+        """Whether what comes after reads outside of memory, and what was before does not."""
+        samples = Samples(self.options.samples, self.options.seed, 1 << 16)
+        try:
+            return leaves_memory(asked.terms, *asked.reads, samples)
+        except UnknownMeaningError:
+            return False
+
+    def _is_hidden(
+        self, asked: Question, pairs: list[tuple[Term, Term]], assumes: tuple[Assumes, ...]
+    ) -> bool:
+        """Whether pairs that no sample tells apart differ where a rare condition is met."""
+        samples = Samples(self.options.samples, self.options.seed, 1 << 16)
+        for changed in under_rare_conditions(asked.terms, pairs, samples):
+            if changed and self._sampled(changed, assumes).kind == "differs":
+                return True
+        return False
 
     def _all(
         self, asked: Question, pairs: list[tuple[Term, Term]], assumes: tuple[Assumes, ...]
@@ -160,14 +184,24 @@ class Checker:
         return BY_Z3 if answer == "equal" else values or None
 
     def _counterexample(self, a: Term, b: Term, values: dict[Term, int]) -> Verdict | None:
-        """The values for which z3 says that two terms differ, where they do."""
-        samples = Samples(1)
-        given = {t: np.array([value]).astype(numpy_dtype(t.dtype)) for t, value in values.items()}
-        left, right = (_text(x[0]) for x in samples.run_given([a, b], given))
-        if left == right:
+        """The values for which z3 says that two terms differ, where they do in some sample of all
+        that z3 knows nothing of: floats and memory."""
+        count = 1 if dtypes.is_float(a.dtype) else self.options.samples  # others may be rounded
+        samples = Samples(count, self.options.seed)
+        given = {
+            t: np.full(count, value).astype(numpy_dtype(t.dtype)) for t, value in values.items()
+        }
+        try:
+            left, right = samples.run_given([a, b], given)
+        except UnknownMeaningError:
             return None
-        names = tuple((_name(t, n), _text(given[t][0])) for n, t in enumerate(given))
-        return Verdict("differs", "for these values", 1, 0.0, names[:MAX_VALUES], left, right)
+        wrong = np.flatnonzero((left != right) & ((left == left) | (right == right)))
+        if not len(wrong):
+            return None
+        row = int(wrong[0])
+        x, y = _text(left[row]), _text(right[row])
+        names = tuple((_name(t, n), _text(given[t][row])) for n, t in enumerate(given))
+        return Verdict("differs", "for these values", 1, 0.0, names[:MAX_VALUES], x, y)
 
     def _sampled(self, pairs: list[tuple[Term, Term]], assumes: tuple[Assumes, ...]) -> Verdict:
         count, error = self.options.samples, UnknownMeaningError("nothing")

@@ -42,6 +42,8 @@ class Question:
     memories: list[tuple[UOp, UOp]] = field(default_factory=lambda: list[tuple[UOp, UOp]]())
     unknown: frozenset[UOp] = frozenset()
     """Nodes of one side that are inputs though they compute something."""
+    reads: tuple[list[Address], list[Address]] = ([], [])
+    """The places that each side reads."""
 
 
 def question(before: UOp, after: UOp, cut: frozenset[UOp]) -> Question:
@@ -56,11 +58,19 @@ def question(before: UOp, after: UOp, cut: frozenset[UOp]) -> Question:
     _ask(asked, read, before, after)
     if read.waiting and _awaited(read, before) != _awaited(read, after):
         raise UnknownMeaningError("values that wait for other work")
+    if read.read_at:
+        asked.reads = _reads(read, before), _reads(read, after)
     if inputs := read.opaque | read.cut_values:
         old = old or before.toposort()
         new = after.toposort()
         asked.unknown = frozenset(u for u in inputs if u not in old or u not in new)
     return asked
+
+
+def _reads(read: Translation, root: UOp) -> list[Address]:
+    """The places that are read for a node, above the cut."""
+    above = root.toposort(lambda u: u not in read.cut)
+    return [place for u in above for place in read.read_at.get(u, ())]
 
 
 def _awaited(read: Translation, root: UOp) -> set[UOp]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from core.prove.node import Term
-from core.uop import UOp
+from core.uop import GroupOp, Ops, UOp
+
+MEMORIES: Final = GroupOp.Defines | {Ops.BUFFER}
+"""Nodes that are memory themselves, and not an address that is computed."""
 
 
 class Address(NamedTuple):

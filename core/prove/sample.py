@@ -27,6 +27,8 @@ Array = npt.NDArray[Any]
 SAMPLES: Final = 192
 MAX_WORK: Final = 1 << 21
 """Samples times iterations of reductions, unless a caller says otherwise."""
+SMALL: Final = 8
+"""The largest of the integers that are small: gates often hold for these alone."""
 _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 _COMBINE: Final = {Ops.ADD: np.add, Ops.MUL: np.multiply, Ops.MAX: np.maximum}
 
@@ -324,20 +326,25 @@ def _any(
 ) -> Array:
     """A value of a dtype for each hash: in some samples mostly corner values, in others none. In
     every fourth one, corner values take turns, so that each has its samples in which other inputs
-    are plain; integers there have any length in bits. `turn`: a hash of the input alone."""
+    are plain; integers there have any length in bits, or are at most `SMALL`, so that each corner
+    value of a float has a sample with such an integer. `turn`: a hash of the input alone."""
     kinds = rows % np.uint64(4)
     wild = (mixed >> np.uint64(8)) % np.uint64(4) < np.array([0, 1, 3, 0], np.uint64)[kinds]
     if not dtypes.is_float(dtype):
         low, high = bounds
         span = high - low + 1
         plain = mixed % np.uint64(span) if span < 1 << 64 else mixed
-        near = np.minimum(mixed >> np.uint64(40), np.uint64(span - 1)) % np.uint64(min(span, 9))
+        near = (mixed >> np.uint64(40)) % np.uint64(min(span, 9))
+        near = np.where((mixed >> np.uint64(13)) % np.uint64(2) == 0, near, np.uint64(0))
         last = np.uint64(span - 1) - near
         ends = np.where((mixed >> np.uint64(12)) % np.uint64(2) == 0, near, last)
         offset = np.where(wild, ends, plain)
         if low <= 0 and span > 1 << 8:
             shift = (mixed >> np.uint64(3)) % np.uint64(max(1, int(high).bit_length()))
             short = (mixed >> np.uint64(9)) % (np.uint64(high) >> shift) if high > 0 else offset
+            small = mixed % np.uint64(min(max(high, 0), SMALL) + 1)
+            block = rows // np.uint64(8 * len(_corners(dtypes.float32)))
+            short = np.where((block + turn) % np.uint64(2) == 0, small, short)
             offset = np.where(kinds == 3, short + np.uint64(-low % (1 << 64)), offset)
         return (np.uint64(low % (1 << 64)) + offset).astype(numpy_dtype(dtype))
     corners = _corners(dtype)

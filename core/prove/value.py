@@ -24,7 +24,7 @@ from core.prove.axes import (
     points,
 )
 from core.prove.index import Index, Shape
-from core.prove.places import Address, Value, Write
+from core.prove.places import MEMORIES, Address, Value, Write
 from core.prove.stored import stored_by
 from core.prove.term import Term, Terms
 from core.uop import GroupOp, Ops, UOp
@@ -49,6 +49,8 @@ class Translation:
         """Nodes of the cut that were asked for."""
         self.waiting: set[UOp] = set()
         """AFTERs of values that were asked for: what they wait for is in no term."""
+        self.read_at: dict[UOp, list[Address]] = {}
+        """The places that each LOAD reads, in all lanes."""
         self.bound: Collection[UOp] = ()
         """Loops that are reduced over: inputs that depend on them are functions of them."""
         self.made: Collection[UOp] = ()
@@ -101,8 +103,7 @@ class Translation:
         if u.op is Ops.IOTA:
             return terms.alu(Ops.CAST, u.dtype, (index.axes[0],))
         if u.op in GroupOp.Elementwise and not (u.op is Ops.BITCAST and _resized(u)):
-            operands = [self.element(s, index) for s in u.src]
-            return terms.alu(u.op, u.dtype, operands)
+            return terms.alu(u.op, u.dtype, [self.element(s, index) for s in u.src])
         if u.op in _SAME:
             return self.element(u.src[0], index)
         if u.op is Ops.ASSIGN and len(u.src) == 2 and u.src[1].dtype is not dtypes.void:
@@ -123,8 +124,7 @@ class Translation:
         if u.op is Ops.LOAD and len(u.src) == 1:
             return self._loaded(u, index)
         if u.op is Ops.BUFFER_VIEW:
-            start = terms.const(_INT, u.arg[1])
-            at = terms.alu(Ops.ADD, _INT, (index.flat, start))
+            at = terms.alu(Ops.ADD, _INT, (index.flat, terms.const(_INT, u.arg[1])))
             return terms.read(u.src[0], u.dtype, at)
         if u in self.made and (stored := stored_by(u)) is not None:
             return self._stored_value(*stored, index)
@@ -209,7 +209,7 @@ class Translation:
             case _:
                 pass
         if isinstance(dtype, PtrDType) or u.op not in GroupOp.Elementwise:
-            if not isinstance(dtype, PtrDType):
+            if not isinstance(dtype, PtrDType) or u.op not in MEMORIES:
                 self.opaque.add(u)
             return self._inputs(u, point)
         operands = [self.values(s, point) for s in u.src]
@@ -307,8 +307,7 @@ class Translation:
             if not isinstance(place, Address):
                 raise UnknownMeaningError("memory that is no address")
             step = k if offsets == 1 else k // len(lanes)
-            more = self.terms.const(_INT, step)
-            at = self.terms.alu(Ops.ADD, _INT, (place.at, more))
+            at = self.terms.alu(Ops.ADD, _INT, (place.at, self.terms.const(_INT, step)))
             made.append(place._replace(at=at))
         return made
 
@@ -325,6 +324,7 @@ class Translation:
         for k, at in enumerate(self.places(place, point, u.dtype.count)):
             read = self.terms.read(at.memory, scalar, at.at)
             gate = self.terms.both(at.gate, gates[k % len(gates)]) if gates else at.gate
+            self.read_at.setdefault(u, []).append(at._replace(gate=gate))
             if gate is not None:
                 other = self.terms.const(scalar, 0) if others is None else others[k]
                 read = self.terms.alu(Ops.WHERE, scalar, (gate, read, other))
