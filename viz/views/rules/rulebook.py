@@ -129,7 +129,8 @@ class Rulebook:
             if key in found and (name, rule) not in process.file.totals:
                 found[key][5] += tried  # another process matched
         times = {
-            key: spent.get(key, NO_TIME) if timed and key not in unknown else None for key in found
+            key: spent.get(key, None if key in unknown else NO_TIME) if timed else None
+            for key in found
         }
         rows = [
             {
