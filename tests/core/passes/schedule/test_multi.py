@@ -311,9 +311,9 @@ def test_an_assignment_across_devices_is_refused() -> None:
 def test_devices_of_a_kind_share_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     compiled: list[UOp] = []
 
-    def compile_kernel(ast: UOp, target: Target) -> Program:
+    def compile_kernel(ast: UOp, target: Target, report: str) -> Program:
         compiled.append(ast)
-        return compile.compile_kernel(ast, target)
+        return compile.compile_kernel(ast, target, report=report)
 
     monkeypatch.setattr(run, "compile_kernel", compile_kernel)
     x = stored(Tensor(data(8, 13)).shard(DEVICES, 0))
