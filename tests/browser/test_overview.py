@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, Route, expect
 
 from tests.browser.conftest import Pass
 from tests.browser.explorer import Explorer
@@ -154,6 +154,23 @@ def test_kernels_are_sorted_by_any_column(new_page: New, server: Process) -> Non
     expect(kernels(e).get_by_title("Its passes in the graphs")).to_have_text(wanted)
     e.page.reload()
     expect(e.page.get_by_role("button", name="Steps, descending")).to_be_visible()
+
+
+def test_what_is_done_while_the_run_is_on_its_way_stays(new_page: New, server: Process) -> None:
+    e = new_page()
+    held: list[Route] = []
+    e.page.route(re.compile("/tree[?]"), lambda route: held.append(route))
+    e.page.goto(f"{server.url}#ka=1")
+    e.page.get_by_role("button", name="Steps", exact=True).click()
+    e.wait_address("ko", "-steps")
+    assert held
+    for route in held:
+        route.continue_()
+    e.press("2")  # a page that needs what was on its way
+    expect(e.page.get_by_role("slider", name="Step")).to_be_visible()
+    e.press("Alt+ArrowLeft")
+    expect(e.page.get_by_role("button", name="Steps, descending")).to_be_visible()
+    assert (e.address("ko"), e.address("ka")) == ("-steps", "1")
 
 
 def test_the_page_of_a_kernel(new_page: New, server: Process) -> None:

@@ -84,8 +84,10 @@ def test_the_sources_panel_keeps_it_too(new_page: New, own: Process) -> None:
     first = next(r for r in own.rows() if r["row"] > kernel["row"] and r["kind"] == "rewrite")
     e.goto(f"{own.url.partition('#')[0]}#r={first['id']}&k=1")
     page = e.page
-    e.press("s", "Shift+E")
+    e.press("s")
     editor = page.get_by_role("textbox", name=re.compile("^LLVM IR source"))
+    expect(editor).to_be_visible(timeout=WAIT)
+    e.press("Shift+E")
     expect(editor).to_be_focused(timeout=WAIT)
     e.press("Control+Shift+Enter")
     rows = page.locator(".variants tbody tr")

@@ -82,9 +82,12 @@ async function start(): Promise<void> {
     if (runKey.value) queueMicrotask(followOther);
   });
   runName.value = await firstRun(backend);
+  // The overview is there before the run is known; what is done on it then must not be lost.
+  const early = opensOverview() && runNamed(location.hash) === runName.peek();
+  if (early) readAddress();
   render(<App />, document.getElementById("app")!);
   void follow(backend, opensOverview() ? overviewShown : undefined).then(() => {
-    readAddress();
+    if (!early) readAddress();
     openSomething();
   });
 }
