@@ -93,11 +93,13 @@ class Synthesis:
             for i in range(1)
         }
 
-    def graph(self, graph: Graph, label: str) -> list[int]:
-        """The nodes of a graph; `label` keeps them apart from those of another one."""
+    def graph(self, graph: Graph, label: str, inner: bool = True) -> list[int]:
+        """The nodes of a graph; `label` keeps them apart from those of another one. Without
+        `inner`, only its leaves are told apart by themselves."""
         made: list[int] = []
         for i, (op, src) in enumerate(zip(graph.op, graph.src, strict=True)):
-            made.append(self._node(op, [made[s] for s in src], f"{label} {i}"))
+            arg = f"{label} {i}" if inner or not src else ""
+            made.append(self._node(op, [made[s] for s in src], arg))
         return made
 
     def rewrite(

@@ -250,8 +250,11 @@ class TraceFile:
             self.gated.setdefault(rewrite, set()).update([node] if node > 0 else [])
 
     def _add_launches(self, _first: int, _count: int, data: bytes) -> None:
-        for name, device, start, ns, size in blocks.LAUNCHES.rows(data, _TUPLE):
-            self.launches.append((self.name(name), self.name(device), start, ns, size))
+        rows = blocks.LAUNCHES.rows(data, _TUPLE)
+        names = {string: self.name(string) for row in rows for string in row[:2]}
+        self.launches += (
+            (names[name], names[device], start, ns, size) for name, device, start, ns, size in rows
+        )
 
     def _add_memory(self, _first: int, _count: int, data: bytes) -> None:
         for device, time, allocated in blocks.MEMORY.rows(data, _TUPLE):

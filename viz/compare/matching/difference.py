@@ -71,9 +71,11 @@ def step_keys(part: Part, rewrite: Rewrite | None, rules: Rules) -> Keys:
         return np.zeros(0, np.uint64)
     take(len(rows), 60 * len(rows))
     keys, rule_keys = part.keys.keys, rules.keys(part)
-    rule = np.clip(rows[:, 0], 0, len(rule_keys) - 1)
-    ends = np.clip(rows[:, 1:3], 0, len(keys) - 1)
-    return mix(mix(rule_keys[rule], keys[ends[:, 0]]), keys[ends[:, 1]])
+    rule, before, after = (
+        of[np.minimum(np.maximum(column, 0), len(of) - 1)]  # np.clip is slow where few are clipped
+        for of, column in zip((rule_keys, keys, keys), rows.T, strict=False)
+    )
+    return mix(mix(rule, before), after)
 
 
 def pair_passes(

@@ -34,10 +34,10 @@ class Launched:
         self.us = array("d")
         self._spread: tuple[int, dict[str, Any]] = 0, {}
 
-    def add(self, us: float) -> None:
-        """One more."""
-        self.us.append(us)
-        self.total += us
+    def add(self, us: Times) -> None:
+        """More of them."""
+        self.us.frombytes(us.tobytes())
+        self.total += float(us.sum())
 
     def spread(self) -> dict[str, Any]:
         """How the times are distributed: `Spread` of the page; kept until there is one more."""
@@ -62,15 +62,17 @@ class Launches:
         new = self._file.launches[self._seen :]
         take(len(new), _LAUNCH * len(new))
         self._seen += len(new)
-        for name, device, start, ns, _ in new:
-            begin, us = bounded(start), bounded(ns / 1000)
+        places: dict[tuple[str, str], list[int]] = {}
+        for place, (name, device, *_) in enumerate(new):
+            places.setdefault((name, device), []).append(place)
+        times = np.array([launch[2:4] for launch in new], np.float64).reshape(-1, 2)
+        begins, us = np.clip(times / (1, 1000), 0.0, LATEST).T
+        for (name, device), of in places.items():
             devices = self.named.setdefault(name, {})
-            known = devices.get(device)
-            if known is None:
-                known = devices[device] = Launched(device, begin)
-            known.add(us)
-            self.starts.append(begin)
-            self.ends.append(begin + us)
+            known = devices.setdefault(device, Launched(device, float(begins[of[0]])))
+            known.add(us[of])
+        self.starts.frombytes(begins.tobytes())
+        self.ends.frombytes((begins + us).tobytes())
 
     def all(self) -> Iterator[Launched]:
         """The launches of every kernel on every device."""
