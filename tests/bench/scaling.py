@@ -123,9 +123,10 @@ def deep_gradient(n: int) -> Work:
 
 
 def long_kernel(n: int) -> Work:
-    """A kernel of `n` elementwise operations, through all passes to text for a GPU."""
+    """A kernel of `n` elementwise operations, through all passes to text for a GPU: another one at
+    each call, because compiled ones are kept."""
     x = memory(64)
-    y = x
+    y = x + next(_serial)
     for i in range(n):
         y = (y * 1.5 + x) if i % 2 else (y - x).maximum(0.5)
     ast = y.schedule()[-1].ast
