@@ -40,8 +40,8 @@ def solve(
     a: Term, b: Term, given: Term | None = None, timeout: int = TIMEOUT
 ) -> tuple[Answer, dict[Term, int]]:
     """The same, and where they differ, values of their inputs and of what they read for which they
-    do. Where an op is an unknown function to z3, only those of integer inputs, of integer terms:
-    they are worth a try."""
+    do. Where an op is an unknown function to z3, only those of integers that no such op has a part
+    in: they are worth a try."""
     z3 = solver_module()
     if z3 is None or a.dtype != b.dtype:
         return "unknown", {}
@@ -58,12 +58,15 @@ def solve(
 
 def _values(encoded: Encoding, model: Any, a: Term, b: Term) -> dict[Term, int]:
     """What a model says of the inputs and of what is read."""
-    terms = postorder([a, b])
-    leaves = [t for t in terms if t.op in (Kind.INPUT, Kind.READ)]
-    if any(_is_unknown(t) for t in terms):
-        if dtypes.is_float(a.dtype):
-            return {}
-        leaves = [t for t in leaves if t.op is Kind.INPUT and not dtypes.is_float(t.dtype)]
+    leaves: list[Term] = []
+    open_: set[Term] = set()
+    for t in postorder([a, b]):
+        if _is_unknown(t) or any(arg in open_ for arg in t.args):
+            open_.add(t)
+        elif t.op in (Kind.INPUT, Kind.READ):
+            leaves.append(t)
+    inner = {t for r in open_ if r.op is Kind.REDUCE for t in postorder(r.args)}
+    leaves = [t for t in leaves if t not in inner or t.op is Kind.INPUT]
     return {t: _integer(model.eval(encoded.of(t), model_completion=True), t.dtype) for t in leaves}
 
 

@@ -8,8 +8,9 @@ variables, loops and memory. Answers are kept by what a question depends on.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice, product
 from math import prod
 from typing import Any, Final
 
@@ -29,12 +30,13 @@ from core.prove.value import UnknownMeaningError
 from core.prove.verdict import MAX_VALUES, Verdict
 from core.prove.writes import matched
 from core.uop import Ops, UOp
-from core.uop.meaning_arrays import numpy_dtype
 from core.uop.rule import Assumes
 
 MAX_TRIED: Final = 1 << 16
 """Values that are all tried."""
 MAX_PAIRS: Final = 2048
+MAX_CONDITIONS: Final = 8
+"""Pairs of conditions that are told apart, where floats are chosen by them."""
 PROVED: Final = "equal in normal form"
 TRIED: Final = "every value was tried"
 BY_Z3: Final = "z3"
@@ -153,11 +155,13 @@ class Checker:
         if sampled.kind in ("differs", "unchecked") or sampled.ulps:
             return sampled
         ways: set[str] = set()
-        for goal in dict.fromkeys(goal for pair in pairs for goal in goals(*pair)):
+        asked_of = {goal: pair for pair in pairs for goal in goals(*pair)}
+        for goal, pair in asked_of.items():
             way = self._proof(*goal)
             if isinstance(way, dict):
-                if goal in pairs and (wrong := self._counterexample(*goal, way)) is not None:
-                    return wrong
+                for values in (way, *self._apart(*pair)):
+                    if (wrong := self._counterexample(pair, values, assumes)) is not None:
+                        return wrong
                 way = None
             if way is None:
                 no_z3 = bitvector.solver_module() is None
@@ -183,25 +187,29 @@ class Checker:
         answer, values = bitvector.solve(a, b, None, self.options.timeout)
         return BY_Z3 if answer == "equal" else values or None
 
-    def _counterexample(self, a: Term, b: Term, values: dict[Term, int]) -> Verdict | None:
-        """The values for which z3 says that two terms differ, where they do in some sample of all
-        that z3 knows nothing of: floats and memory."""
-        count = 1 if dtypes.is_float(a.dtype) else self.options.samples  # others may be rounded
-        samples = Samples(count, self.options.seed)
-        given = {
-            t: np.full(count, value).astype(numpy_dtype(t.dtype)) for t, value in values.items()
-        }
+    def _apart(self, a: Term, b: Term) -> Iterator[dict[Term, int]]:
+        """Integers for which a condition that only the first of two floats chooses by and one that
+        only the second does are not both met, or both not."""
+        if not dtypes.is_float(a.dtype):
+            return
+        left, right = (
+            {t.args[0]: None for t in postorder([side]) if t.op is Ops.WHERE} for side in (a, b)
+        )
+        only = product((c for c in left if c not in right), (c for c in right if c not in left))
+        for one, other in islice(only, MAX_CONDITIONS):
+            if values := bitvector.solve(one, other, None, self.options.timeout)[1]:
+                yield values
+
+    def _counterexample(
+        self, pair: tuple[Term, Term], values: dict[Term, int], assumes: tuple[Assumes, ...]
+    ) -> Verdict | None:
+        """The difference of two terms, where some sample shows one with the integers for which z3
+        says that a part of them differs, and any floats and memory."""
         try:
-            left, right = samples.run_given([a, b], given)
+            found = self._on(self.options.samples, 1 << 16, [pair], assumes, values)
         except UnknownMeaningError:
             return None
-        wrong = np.flatnonzero((left != right) & ((left == left) | (right == right)))
-        if not len(wrong):
-            return None
-        row = int(wrong[0])
-        x, y = _text(left[row]), _text(right[row])
-        names = tuple((_name(t, n), _text(given[t][row])) for n, t in enumerate(given))
-        return Verdict("differs", "for these values", 1, 0.0, names[:MAX_VALUES], x, y)
+        return found if found.kind == "differs" else None
 
     def _sampled(self, pairs: list[tuple[Term, Term]], assumes: tuple[Assumes, ...]) -> Verdict:
         count, error = self.options.samples, UnknownMeaningError("nothing")
@@ -218,8 +226,9 @@ class Checker:
         work: int,
         pairs: list[tuple[Term, Term]],
         assumes: tuple[Assumes, ...],
+        fixed: dict[Term, int] | None = None,
     ) -> Verdict:
-        samples = Samples(count, self.options.seed, work)
+        samples = Samples(count, self.options.seed, work, fixed)
         roots = [term for pair in pairs for term in pair]
         values = samples.run(roots)
         floats = Floats()

@@ -24,6 +24,9 @@ Array = npt.NDArray[Any]
 ON_THE_WAY: Final = "on the way"
 MIN_DECIDED: Final = 8
 """Samples that have to be left where others are undecided."""
+MAX_FINITE: Final = 8
+"""One sample in so many may be undecided though both numbers in it are finite: what overflows on
+the way is mostly seen in the result."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +104,9 @@ def compare_floats(
     rest = open_ & ~close & ~edge
     undecided = open_ & ~known
     lost_samples = int(undecided.sum())
-    if lost_samples > min(samples.count // 2, max(0, samples.count - MIN_DECIDED)):
+    both_finite = int((undecided & np.isfinite(left) & np.isfinite(right)).sum())
+    too_many = lost_samples > min(samples.count // 2, max(0, samples.count - MIN_DECIDED))
+    if too_many or both_finite > samples.count // MAX_FINITE:
         raise UnknownMeaningError("rounding errors on the way may decide what is chosen")
     rest &= known
     if rest.any():

@@ -34,10 +34,17 @@ _COMBINE: Final = {Ops.ADD: np.add, Ops.MUL: np.multiply, Ops.MAX: np.maximum}
 
 
 class Samples:
-    """`count` samples; every input and memory has a value in each."""
+    """`count` samples; every input and memory has a value in each. `fixed`: terms of integers that
+    have the same one in all."""
 
-    def __init__(self, count: int = SAMPLES, seed: int = 1, work: int = MAX_WORK) -> None:
-        self.count, self.work = count, work
+    def __init__(
+        self,
+        count: int = SAMPLES,
+        seed: int = 1,
+        work: int = MAX_WORK,
+        fixed: Mapping[Term, int] | None = None,
+    ) -> None:
+        self.count, self.work, self.fixed = count, work, fixed or {}
         self.seed = np.uint64(seed)
         self._names: dict[Any, int] = {}
         self._rows = np.arange(count, dtype=np.uint64)
@@ -92,6 +99,8 @@ class _Run:
 
     def _value(self, t: Term) -> Array:
         size = len(self.rows)
+        if t in self.samples.fixed:
+            return np.full(size, self.samples.fixed[t]).astype(numpy_dtype(t.dtype))
         match t.op:
             case Ops.CONST:
                 return np.full(size, t.data, numpy_dtype(t.dtype))

@@ -9,7 +9,9 @@ from core.prove.decide import Checker
 from core.prove.outside import OUTSIDE
 from core.prove.sample import Samples
 from core.prove.term import Terms
+from core.runtime.reference.states import kernel_states
 from core.uop import Ops, UOp
+from tests.core.passes.kernels import CASES, CPU
 from tests.core.uop.symbols import num, var
 
 N = var("n", 0, 20)
@@ -65,3 +67,31 @@ def test_z3_proposes_integers_where_floats_are_unknown() -> None:
         rest = rest.alu(Ops.MAX, var(name, 0, 40))
     met = (f < 0.5).where(num(2), num(0))
     assert Checker().check(rest.alu(Ops.MAX, met), rest.alu(Ops.MAX, num(2))).kind == "differs"
+
+
+def test_the_end_of_a_gate_is_found_where_floats_are_chosen() -> None:
+    pytest.importorskip("z3")
+    row = IDS.index(N).load()
+    large = UOp(Ops.DEFINE_GLOBAL, dtypes.float32.ptr(8_000), (), 1)
+
+    def chosen(first: int) -> UOp:
+        gate = (row < first).ne(True) & (row < 987)
+        place = UOp(Ops.INDEX, large.dtype, (large, row.cast(dtypes.int32) * 8, gate))
+        return gate.where(place.load(ZERO), ZERO)
+
+    assert Checker().check(chosen(977), chosen(978)).kind == "differs"
+    assert Checker().check(chosen(977) * 2.0, chosen(978) * 2.0).kind == "differs"
+
+
+def test_numbers_that_differ_undecided_are_not_equal() -> None:
+    """The exponent of exp2 rounded to the other side: an error of a hundredth of a thousandth."""
+    case = next(case for case in (make() for make in CASES) if case.name == "softmax_kernel3x20")
+    states = {state.name: state.root for state in kernel_states(case.ast, CPU)}
+    sink = states["loops"]
+    assert isinstance(sink, UOp)
+    halves = [(u, sorted(float(s.arg) for s in u.src[1:] if s.op is Ops.CONST))
+              for u in sink.toposort() if u.op is Ops.WHERE]  # fmt: skip
+    rounded = next(u for u, found in halves if found == [-0.5, 0.5])
+    (c, x, y) = rounded.src
+    after = sink.substitute({rounded: c.where(y, x)})
+    assert Checker().check(sink, after).kind in ("differs", "unchecked")
