@@ -282,7 +282,7 @@ def bisect_lines(made: Data) -> Iterator[Line]:
         yield Styled(f"{failed['pass']} fails", "problem")
         yield from _error(failed["error"])
         if failed["step"] is not None:
-            yield from _culprit(made, failed["step"], "made illegal")
+            yield from _culprit(made, failed["step"], "broken")
     elif culprit is None and outcome is not None:
         yield outcome["said"]
     elif outcome is not None:

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Final
 
 from core.errors import UopvizError
 from core.passes.contract import Pass, check_contract
 from core.passes.pipeline import PASSES, TEXT_PASSES, entry, program_of
 from core.passes.verify import verify_program
+from core.prove.decide import Checker
 from core.render.renderers import renderers
 from core.runtime.reference.kernel import evaluate_kernel
 from core.target import Target
@@ -32,6 +34,8 @@ LINEARIZE: Final = "linearize"
 """What follows the passes: a graph is put in order."""
 Judged = Callable[[UOp | Sequence[UOp]], Outcome | None]
 """What a graph computes; None where that is not known."""
+MAX_CHECKED: Final = 1_000
+"""Matches that are checked one by one, where a graph breaks rules of graphs after them."""
 MAX_LEFT_OUT: Final = 12
 """Rules that are left out, one at a time, where states between cannot be run."""
 
@@ -59,8 +63,8 @@ class Culprit:
 class Verdict:
     """What a search found. `outcome`: of the last state that was reached. `failed`: the pass that
     raised `error`; the culprit is then what made the state before it wrong, if it is, and `illegal`
-    the match after which the graph breaks its rules, or whose function raised. `asked`: states that
-    were run."""
+    the match after which the graph breaks its rules, or whose function raised; or one before it in
+    that pass whose two nodes do not compute the same. `asked`: states that were run."""
 
     outcome: Outcome | None
     culprit: Culprit | None
@@ -187,11 +191,29 @@ class Kernel:
             inside = InPass(self, number, judge)
             span = first_wrong_step(0, inside.boundaries - 1, inside.right)
             found = inside.between(span.good, span.bad)
-            return replace(found, before=None, after=None)
+            earlier = None if found.match is None else self._first_that_differs(found.match)
+            return earlier or replace(found, before=None, after=None)
         if states.raised is None:
             return None
-        rewrite, occurrence = self.place(number, states.raised.rewrite)
-        return Culprit(name, states.raised, (), rewrite, occurrence)
+        return self._first_that_differs(states.raised) or self._at(states.raised)
+
+    def _first_that_differs(self, last: Match) -> Culprit | None:
+        """The first match of the last pass before `last` whose two nodes do not compute the same:
+        what the others made of that may break rules of graphs that it does not break itself."""
+        checker = Checker()
+        for match in islice(self.states[-1].matches, MAX_CHECKED):
+            if match is last:
+                return None
+            with ignoring():
+                found = checker.check(match.before, match.after, match.rule.assumes)
+            if found.kind == "differs":
+                return self._at(match)
+        return None
+
+    def _at(self, match: Match) -> Culprit:
+        """A match of the last pass, of which is not known what the kernel computes around it."""
+        rewrite, occurrence = self.place(len(self.states) - 1, match.rewrite)
+        return Culprit(self.steps[len(self.states) - 1].name, match, (), rewrite, occurrence)
 
     def place(self, number: int, rewrite: int) -> tuple[str, int]:
         """The name of a rewrite of pass number `number`, and which of this name it is, of those

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from core.dtype import dtypes
 from core.errors import CompileError
@@ -203,6 +204,22 @@ def test_a_match_that_made_the_graph_illegal() -> None:
 def right_product(x: UOp, c: UOp) -> UOp | None:
     """x * 3 -> (x + x) + x"""
     return x + x + x if c.arg == 3 and dtypes.is_float(x.dtype) else None
+
+
+def test_a_wrong_match_before_the_broken_graph_is_named() -> None:
+    for last in (wider, refuses_four):
+        matcher = PatternMatcher([half_wrong, last], name="both")
+        found = kernel_with(partial(graph_rewrite, matcher=matcher, name="both")).find()
+        assert found.failed == "trim" and found.illegal is not None
+        assert found.illegal.match is not None and found.illegal.match.rule is half_wrong
+
+
+@rule(UPat(Ops.MUL, src=(UPat.var("x"), UPat.cvar("c"))))
+def refuses_four(x: UOp, c: UOp) -> UOp | None:
+    """x * 4 -> an error"""
+    if c.arg != 4:
+        return None
+    raise CompileError("it is four")
 
 
 def test_a_function_that_raises_is_named() -> None:
