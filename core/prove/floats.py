@@ -64,6 +64,7 @@ class Floats:
         return Verdict("sampled", how, samples, self.ulps)
 
 
+@np.errstate(all="ignore")  # NaNs that signal are values like others
 def compare_floats(
     samples: Samples, a: Term, b: Term, x: Array, y: Array, assumes: Sequence[Assumes]
 ) -> Floats:
@@ -92,15 +93,14 @@ def compare_floats(
         largest = float(ulps[open_].max(initial=0.0))
         return Floats(largest, frozenset({*assumed, Assumes.ACCURACY}))
     samples.run([a, b], errors=True)
-    with np.errstate(all="ignore"):
-        errors = samples.errors[a], samples.errors[b]
-        allowed = errors[0] + errors[1]
-        apart, ulps = np.abs(left - right), _apart(a, left, right)
-        known = np.isfinite(allowed)
-        close = (apart <= allowed) & (allowed > 0) & known
-        overflowed = (np.isinf(left) != np.isinf(right)) & (allowed > 0)
-        largest = dtypes.finfo(a.dtype.scalar()).max
-        edge = overflowed & (np.minimum(np.abs(left), np.abs(right)) + allowed >= largest)
+    errors = samples.errors[a], samples.errors[b]
+    allowed = errors[0] + errors[1]
+    apart, ulps = np.abs(left - right), _apart(a, left, right)
+    known = np.isfinite(allowed)
+    close = (apart <= allowed) & (allowed > 0) & known
+    overflowed = (np.isinf(left) != np.isinf(right)) & (allowed > 0)
+    largest = dtypes.finfo(a.dtype.scalar()).max
+    edge = overflowed & (np.minimum(np.abs(left), np.abs(right)) + allowed >= largest)
     rest = open_ & ~close & ~edge
     undecided = open_ & ~known
     lost_samples = int(undecided.sum())
@@ -125,9 +125,8 @@ def compare_floats(
 def _apart(t: Term, x: Array, y: Array) -> Array:
     """The difference in units of the last place of the larger one."""
     unit, tiny = units(t.dtype)
-    with np.errstate(all="ignore"):
-        largest = np.maximum(np.abs(x), np.abs(y))
-        return np.abs(x - y) / np.maximum(2 * unit * largest, tiny)
+    largest = np.maximum(np.abs(x), np.abs(y))
+    return np.abs(x - y) / np.maximum(2 * unit * largest, tiny)
 
 
 def _same(x: Array, y: Array) -> npt.NDArray[np.bool_]:

@@ -65,3 +65,10 @@ def test_a_sum_that_is_infinite_by_itself() -> None:
 def test_the_sign_of_a_zero_is_no_rounding() -> None:
     assert check(X * Y + 0.0, X * Y).kind == "differs"
     assert check(X * Y + Z, UOp(Ops.MULACC, dtypes.float32, (X, Y, Z))).kind == "sampled"
+
+
+def test_nans_that_signal_are_compared() -> None:
+    bits = UOp(Ops.DEFINE_VAR, dtypes.uint32, (), ("bits", 0x7F800001, 0x7FBFFFFF))
+    signalling = UOp(Ops.BITCAST, dtypes.float32, (bits,))
+    assert Checker().check(signalling, signalling * 1.0).kind != "differs"
+    assert Checker().check(signalling, signalling.const_like(1.0)).kind == "differs"
