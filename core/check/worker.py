@@ -235,7 +235,7 @@ def _runner(ast: UOp, device: str, opts: object, source: Edited | None) -> Runne
 
 def random_arguments(ast: UOp, seed: int = _SEED) -> list[Array]:
     """Random values for every argument in order, the same for one seed: floats in [-1, 1), integers
-    0..9."""
+    as `Values.NORMAL` says."""
     inputs = random_inputs(ast, seed=seed, values=Values.UNIT, most_bytes=MAX_BYTES)
     return [inputs.buffers[u.arg] for u in arguments(ast)]
 

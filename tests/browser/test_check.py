@@ -113,6 +113,24 @@ def test_from_a_run_that_differs_to_the_guilty_rule(wrong: Process, new_page: Ne
     expect(answer).to_have_count(0)
 
 
+def test_the_workbench_says_that_the_original_is_wrong(wrong: Process, new_page: New) -> None:
+    """Original and edited agree, and neither is right: three actions from there to the rule."""
+    kernel = next(r for r in wrong.rows() if r["label"] == "kernel" and r["name"].startswith("r_"))
+    first = next(r for r in wrong.rows() if r["parent"] == kernel["row"] and r["steps"])
+    e = new_page().goto(f"{wrong.url}#r={first['id']}&k=1")
+    e.press("3")
+    expect(e.page.get_by_role("button", name="Run both")).to_be_enabled(timeout=SLOW)
+    e.press("Control+Enter")
+    outputs = e.page.get_by_role("region", name="Outputs")
+    expect(outputs).to_contain_text("both wrong: Normal, seed 0", timeout=SLOW)
+    said = "Both agree. The original differs from the reference, the edited kernel differs from it"
+    row = outputs.get_by_role("row", name="Normal, seed 0")
+    expect(row.get_by_role("img", name=said)).to_have_text("≠")
+    outputs.get_by_role("button", name="Which step broke it?").click()
+    answer = e.inspector.get_by_role("region", name="Which step broke it")
+    expect(answer).to_contain_text(f"Made wrong by {RULE}", timeout=SLOW)
+
+
 def test_nothing_is_wrong(open_page: New, rows: list[dict[str, Any]]) -> None:
     kernel = next(r for r in rows if r["label"] == "kernel")
     first = next(r for r in rows if r["parent"] == kernel["row"] and r["steps"])

@@ -12,7 +12,7 @@ from playwright.sync_api import Download, Route, expect
 
 from tests.browser.conftest import Pass
 from tests.browser.explorer import Explorer
-from tests.browser.served import Process, export, serve
+from tests.browser.served import PROGRAMS, Process, export, record, serve
 from viz.share.reopened import open_run
 from viz.write.writer import TraceWriter
 
@@ -108,6 +108,47 @@ def test_the_page_exports_in_the_background(
     download.value.save_as(path)
     with closing(open_run(path)) as again:
         assert len(again.tree()["rows"]) == len(server.rows())
+
+
+def test_captured_values_are_kept_on_request(
+    new_page: New, server: Process, tmp_path: Path
+) -> None:
+    trace = record(PROGRAMS / "captured.py", tmp_path / "run.viz", VIZ_CAPTURE="*")
+    box = re.compile(r"^With values captured of \d kernels?, up to [\d.]+ [KM]?B more$")
+    with serve(trace) as other:
+        e = new_page().goto(other.url)
+        kept = []
+        for wanted in (False, True):
+            e.page.get_by_role("button", name="Export", exact=True).click()
+            menu = e.page.get_by_role("dialog", name="Export")
+            tick = menu.get_by_role("checkbox", name=box)
+            expect(tick).not_to_be_checked()  # each export anew
+            if wanted:
+                tick.click()
+                expect(tick).to_be_checked()
+            with e.page.expect_download(timeout=60_000) as download:
+                menu.get_by_role("button", name="Whole run", exact=True).click()
+            kept.append(captured_in(download.value, tmp_path))
+        e.press("Control+k")
+        e.page.keyboard.type("with values captured")
+        with e.page.expect_download(timeout=60_000) as download:
+            e.press("Enter")
+        kept.append(captured_in(download.value, tmp_path))
+        held = other.get("run")["captured"]
+    assert held["kernels"] > 0
+    assert [one["bytes"] for one in kept] == [0, held["bytes"], held["bytes"]]
+    e = new_page().goto(server.url)  # of a run without any
+    e.page.get_by_role("button", name="Export", exact=True).click()
+    expect(e.page.get_by_role("dialog", name="Export").get_by_role("button")).not_to_have_count(0)
+    expect(e.page.get_by_role("dialog", name="Export").get_by_role("checkbox")).to_have_count(0)
+
+
+def captured_in(download: Download, folder: Path) -> dict[str, int]:
+    """How much an exported file holds of the values of its run."""
+    path = folder / "saved.html"
+    download.save_as(path)
+    with closing(open_run(path)) as again:
+        return again.run()["captured"]
 
 
 @pytest.mark.parametrize("way", ["button", "key"])

@@ -291,7 +291,9 @@ def bisect_lines(made: Data) -> Iterator[Line]:
         yield from _culprit(made, culprit, "made wrong")
     for note in made["notes"]:
         yield Styled(note, "problem")
-    yield Styled(f"{plural(made['asked'], 'state')} of the kernel were run", "hint")
+    asked = made["asked"]
+    were = "was" if asked == 1 else "were"
+    yield Styled(f"{plural(asked, 'state')} of the kernel {were} run", "hint")
 
 
 def _culprit(made: Data, culprit: Data, how: str) -> Iterator[Line]:

@@ -109,7 +109,8 @@ def near_lines(misses: Row) -> Iterator[Line]:
     )
     if not misses["inPass"]:
         yield Styled("it is not known to be among the rules of this pass", "problem")
-    yield f"  its pattern fits {misses['fitting']:,} of them; it got furthest without fitting at"
+    furthest = "it got furthest without fitting at" if misses["rows"] else "it nearly fits no other"
+    yield f"  its pattern fits {misses['fitting']:,} of them; {furthest}"
     columns = (
         Column("node", style="name"),
         Column("parts", True),
@@ -129,8 +130,6 @@ def near_lines(misses: Row) -> Iterator[Line]:
     ]
     if rows:
         yield from table(columns, rows)
-    else:
-        yield "  no node"
     if len(misses["rows"]) > _ROWS:
         yield Styled(f"{plural(len(misses['rows']) - _ROWS, 'more row')}; --json has all", "hint")
     if misses["leftOut"]:

@@ -200,14 +200,18 @@ def export() -> Response:
     """Begins to make runs one HTML file, with the sources that were compiled here: {"job"}; its
     result is Exported. {"runs"}: their names, A where it is left out; a file of several opens on
     their comparison. {"kernels"}: numbers of the kernels of the one run to keep, [] for all;
-    {"redact"}: whether to leave out what says whose run it was."""
+    {"redact"}: whether to leave out what says whose run it was; {"values"}: whether to keep the
+    values that were captured in the run, not together with it."""
     body = json_body()
     names, kernels = body.get("runs", [FIRST]), body.get("kernels", [])
     if not _all(names, lambda name: isinstance(name, str)):
         raise ServerError("runs is not a list of names", hint='["A"], or ["A", "B"]')
     if not _all(kernels, lambda n: type(n) is int and 0 <= n < 1 << 53):
         raise ServerError("kernels is not a list of numbers", hint="[] for all of them")
-    return answer({"job": state().export(names, kernels, body.get("redact") is True)})
+    redact, values = (body.get(name) is True for name in ("redact", "values"))
+    if redact and values:
+        raise ServerError("a redacted file holds no captured values", hint="ask for one of the two")
+    return answer({"job": state().export(names, kernels, redact, values)})
 
 
 @api.get("/export/<int:job>")

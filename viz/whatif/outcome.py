@@ -128,7 +128,11 @@ class Expected:
         wanted, dtype = self.results[number], arguments(self.ast)[number].dtype.base
         error, allowed = difference(got, wanted, dtype.name, self._rounded)
         shown = error if np.isfinite(error) else LARGEST
-        ulps = ulps_apart(got, wanted) if dtypes.is_float(dtype) else 0
+        ulps = 0
+        if dtypes.is_float(dtype):  # any NaN is any other
+            a, b = (from_memory(memory, dtype) for memory in (got, wanted))
+            numbers = ~(np.isnan(a) & np.isnan(b))
+            ulps = ulps_apart(got[numbers], wanted[numbers])
         if error <= allowed:
             return Outcome(True, shown, allowed, ulps)
         index, found, right = first_wrong(got, wanted, dtype.name, allowed)

@@ -7,7 +7,7 @@ now. Runs no kernel.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -27,6 +27,10 @@ Progress = Callable[[float], None]
 WORKERS: Final = 2
 FEW: Final = 12
 """Kernels that are not worth a second process."""
+MOST_FAILED: Final = 16
+"""Workers with several kernels that may fail before no half of theirs is tried again."""
+_LEAST_SECONDS: Final = 20.0
+"""For half of the kernels of a worker that failed, half of the time, but at least this."""
 _VERSION: Final = 1
 
 
@@ -42,7 +46,10 @@ def replay(
     """Compiles a kernel of a run, or all, and compares each with the recorded one: `Replay` of
     docs/json.md. `keep`: a folder for what was recorded. `progress` is told how far it is, from 0
     to 1. With an `executor`, `isolated.work` runs there. Raises ServerError where no kernel can be
-    compiled here, and BudgetError."""
+    compiled here, and BudgetError.
+
+    Where a worker with several kernels crashes or takes too long, each half of them is tried again
+    by a worker of its own, so that a kernel that is to blame costs no other one its answer."""
     subjects = subjects_of(store) if kernel is None else [subject_of(store, kernel)]
     if not subjects:
         raise ServerError("this run has no kernels", hint="choose another trace")
@@ -55,12 +62,24 @@ def replay(
             executor = stack.enter_context(ThreadPoolExecutor(WORKERS))
         stack.callback(end_all)
         parts = parts_of(subjects)
-        waiting = {_started(executor, part, seconds): part for part in parts}
+        waiting = {_started(executor, part, seconds): (part, seconds) for part in parts}
         side.refresh()  # while they are at work
-        for done, future in enumerate(as_completed(waiting)):
-            path = folder / f"replay-{done + 1}{SUFFIX}"
-            rows += _ended(side, waiting[future], future, path, notes)
-            progress((done + 1) / len(parts))
+        ended = failed = 0
+        while waiting:
+            future = next(iter(wait(waiting, return_when=FIRST_COMPLETED).done))
+            part, allowed = waiting.pop(future)
+            ended += 1
+            try:
+                rows += _compared(side, part, future, folder / f"replay-{ended}{SUFFIX}")
+            except (UopvizError, OSError) as error:
+                failed += len(part) > 1
+                if len(part) > 1 and failed <= MOST_FAILED:
+                    less = min(allowed, max(_LEAST_SECONDS, allowed / 2))
+                    for half in (part[0::2], part[1::2]):
+                        waiting[_started(executor, half, less)] = half, less
+                else:
+                    rows += _failed(part, error, notes)
+            progress(len(rows) / len(subjects))
     order = {one.number: at for at, one in enumerate(subjects)}
     rows.sort(key=lambda row: order[row["number"]])
     return replay_data(store, rows, notes)
@@ -98,20 +117,22 @@ def _started(executor: Executor, part: Sequence[Subject], seconds: float) -> Fut
     return executor.submit(work, replay_request(part), seconds)
 
 
-def _ended(
-    before: Side, part: Sequence[Subject], future: Future[Data], path: Path, notes: list[str]
+def _compared(
+    before: Side, part: Sequence[Subject], future: Future[Data], path: Path
 ) -> list[Data]:
-    """A row for each kernel of a part."""
-    try:
-        answer = future.result()
-        path.write_bytes(answer[TRACE])
-        return replay_rows(before, part, answer, path)
-    except (UopvizError, OSError) as error:
-        said = error.what if isinstance(error, UopvizError) else str(error)
-        failed = {"what": said, "where": "", "hint": ""}
-        if len(part) > 1:
-            notes.append(f"a worker with {len(part)} kernels: {said}")
-        return [_row(one, "failed", failed, None) for one in part]
+    """A row for each kernel of a part. Raises what its worker did, and OSError."""
+    answer = future.result()
+    path.write_bytes(answer[TRACE])
+    return replay_rows(before, part, answer, path)
+
+
+def _failed(part: Sequence[Subject], error: UopvizError | OSError, notes: list[str]) -> list[Data]:
+    """Rows of kernels whose worker gave no answer."""
+    said = error.what if isinstance(error, UopvizError) else str(error)
+    if len(part) > 1:
+        notes.append(f"a worker with {len(part)} kernels, which were not tried again: {said}")
+    failed = {"what": said, "where": "", "hint": ""}
+    return [_row(one, "failed", failed, None) for one in part]
 
 
 def replay_rows(

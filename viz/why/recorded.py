@@ -126,7 +126,7 @@ class TextNodes:
 def pattern_of(data: object) -> UPat:
     """A recorded pattern for `TextNode`s. Raises TraceError for one that no rule can have, and
     BudgetError."""
-    if not isinstance(data, dict):
+    if not isinstance(data, dict) or not data:  # other compilers, and redacted copies, have none
         raise TraceError("the trace has no pattern of this rule")
     cleaned = clean_pattern(cast("object", data))
     if _variants(cleaned) > MAX_VARIANTS:

@@ -10,13 +10,14 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
 
-from viz.share.html import export_html
+from viz.share.html import BUDGET, export_html
 from viz.share.reopened import open_run
+from viz.views.captured import captured_totals
 from viz.views.run import Run
 from viz.views.store import Store
 from viz.work.lines import answer_request, progress
@@ -47,12 +48,20 @@ def export_job(request: Mapping[str, Any]) -> dict[str, Any]:
             runs[0],
             beside=runs[1:],
             kernels=request["kernels"] or None,
+            budget=BUDGET + (_room(runs) if request["values"] else 0),
             redact=bool(request["redact"]),
+            values=bool(request["values"]),
             page=Path(str(request["page"])),
             progress=tell,
         )
     to.write_text(made.html, encoding="utf-8")
     return {"leftOut": made.left_out}
+
+
+def _room(runs: Sequence[Run]) -> int:
+    """What the captured values of runs add to a budget at most: that they are kept must not cost
+    the traces, which get half of it. Base64 takes 4 bytes for 3 (RFC 4648)."""
+    return 2 * sum(4 * captured_totals(run.files)["bytes"] // 3 for run in runs)
 
 
 def _opened(asked: Mapping[str, Any]) -> Run:

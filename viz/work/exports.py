@@ -49,9 +49,10 @@ class Exports:
         runs: Sequence[Run],
         kernels: Collection[int],
         redact: bool,
+        values: bool = False,
     ) -> int:
         """Begins to export runs, or these kernels of the only one, with what was compiled here; the
-        job.
+        job. `redact` and `values` as in `export_html`; what is kept of values is room of its own.
         Its result is {"leftOut"}: sentences that say what the file does not hold. A job that fails
         or is cancelled leaves no file. Raises ServerError while too many jobs have begun."""
         # readable by this user only (mode 0700)
@@ -61,6 +62,7 @@ class Exports:
             "runs": [_request(run, Path(folder.name) / str(i)) for i, run in enumerate(runs)],
             "kernels": sorted(kernels),
             "redact": redact,
+            "values": values,
             "page": str(webpage.DIST),
             "to": str(Path(folder.name) / _FILE),
         }

@@ -36,6 +36,8 @@ MAX_BEGUN: Final = 48
 KEPT: Final = 64
 """Finished jobs whose results are still there to be fetched."""
 MAX_ANSWER: Final = 1 << 26
+_STARTING: Final = "starting"
+_WAITING: Final = "waiting for other jobs"
 
 State = Literal["running", "done", "error"]
 Finish = Callable[[Any], Any]
@@ -129,7 +131,7 @@ class Job:
 
     id: int
     state: State = "running"
-    progress: str = "starting"
+    progress: str = _STARTING
     result: Any = None
     error: dict[str, str] | None = None
     process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
@@ -284,7 +286,7 @@ class Jobs:
 
     def _work_within_capacity(self, job: Job, kind: Kind, body: bytes, tell: Tell) -> Any:
         while not self._capacity.acquire(kind.memory, timeout=0.05):
-            job.progress = "waiting for other jobs"
+            job.progress = _WAITING
             if job.cancelled:
                 raise _cancelled()
         try:
@@ -311,7 +313,7 @@ class Jobs:
                 raise _cancelled()
             if timed_out:
                 raise ServerError(
-                    f"the job took longer than {limit:.0f} seconds and was ended",
+                    f"the job took longer than {limit:.0f} seconds and was ended{_at(job)}",
                     hint=kind.smaller,
                 )
 
@@ -343,9 +345,14 @@ class Jobs:
                 return message["result"]
         child.wait(process)
         raise ServerError(
-            f"the worker ended without an answer ({child.how(child.end(process))})",
+            f"the worker ended without an answer ({child.how(child.end(process))}){_at(job)}",
             hint=kind.crashed,
         )
+
+
+def _at(job: Job) -> str:
+    """What a worker said last that it was doing: where it ended."""
+    return "" if job.progress in ("", _STARTING, _WAITING) else f", at {job.progress}"
 
 
 def _message(line: bytes) -> dict[str, Any]:

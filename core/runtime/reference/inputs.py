@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -42,7 +42,8 @@ class Values(Enum):
     """Every fourth one a corner value. Floats: NaN, infinities, zeros of both signs, subnormals,
     the smallest normal numbers, the largest. Integers: the extremes of the dtype, 0, 1 and -1."""
     NORMAL = "normal"
-    """Floats of the standard normal distribution; integers 0 to 9, as for all below."""
+    """Floats of the standard normal distribution. Integers, as for all below that are random: most
+    are 0 to 9; every fourth one has any length up to 16 bits, and either sign if it has one."""
     UNIFORM = "uniform"
     """Floats from 0 to 1."""
     UNIT = "unit"
@@ -57,7 +58,11 @@ class Values(Enum):
 
 _CONSTANTS: Final[Mapping[Values, int]] = {Values.ZEROS: 0, Values.ONES: 1}
 _DRAWN: Final = (Values.NORMAL, Values.UNIFORM, Values.UNIT, Values.SUBNORMALS, Values.SPECIALS)
-"""Those whose integers are 0 to 9."""
+"""Those whose integers are as NORMAL says."""
+_LONG: Final = 0.25
+"""The share of their integers that may be longer than 0 to 9."""
+_LONGEST: Final = (1 << 16) - 1
+"""The largest of these: sums and products of a few, as floats, too, are far from any overflow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,16 +181,27 @@ def _piece(
         if not span.strict:
             edges += [low, high, max(first - 1, low), min(last + 1, high)]
     elif values in _DRAWN:
-        found = random.integers(0, 10, size).astype(kind)
+        short = random.integers(0, 10, size).astype(kind)
+        bounds = max(-_LONGEST, low), min(_LONGEST, high)
+        long = _of_any_length(random, *bounds, min(dtype.bits, _LONGEST.bit_length()), size, kind)
+        found = np.where(random.random(size) < _LONG, long, short)
         edges = [0]
     elif values is Values.EXACT:
         found = random.integers(max(-4, low), 9, size).astype(kind)
         edges = [0]
     else:  # of every length in bits
-        found = random.integers(low, high, size, kind, endpoint=True)
-        found >>= random.integers(0, dtype.bits, size).astype(kind)
+        found = _of_any_length(random, low, high, dtype.bits, size, kind)
         edges = [low, high, 0, 1, max(-1, low), high - 1, min(low + 1, high)]
     return _mixed(found, np.array(edges, kind), random) if corners else found
+
+
+def _of_any_length(
+    random: np.random.Generator, low: int, high: int, bits: int, size: int, kind: np.dtype[Any]
+) -> Array:
+    """Integers from `low` to `high`, of each length up to `bits` about as many."""
+    found = random.integers(low, high, size, kind, endpoint=True)
+    found >>= random.integers(0, bits, size).astype(kind)
+    return found
 
 
 def _floats(dtype: DType, size: int, random: np.random.Generator, values: Values) -> Array:

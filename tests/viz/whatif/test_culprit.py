@@ -9,6 +9,7 @@ from functools import partial
 from core.dtype import dtypes
 from core.errors import CompileError
 from core.target import Target
+from core.tensor import Tensor
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
 from core.uop.observe import recording
 from core.uop.policy import Policy, following
@@ -81,6 +82,28 @@ def test_a_match() -> None:
     assert found.before.equal
     assert found.after is not None
     assert not found.after.equal
+
+
+@rule(UPat.var("x", dtypes.uint32) % 60)
+def minutes_of_59(x: UOp) -> UOp:
+    """x % 60 -> x % 59, which is wrong, though not for small numbers"""
+    return x % 59
+
+
+def test_integers_of_more_than_one_digit_are_tried() -> None:
+    (item,) = (Tensor.empty(48, dtype=dtypes.uint32) // 60 % 60).schedule()
+    wrong = PatternMatcher([minutes_of_59], name="wrong")
+
+    def simplify(graph: UOp, target: Target) -> UOp:
+        return graph_rewrite(graph, wrong, name="wrong")
+
+    kernel = Kernel(item.ast, CPU)
+    kernel.steps = tuple(
+        replace(step, function=simplify) if step.name == "trim" else step for step in kernel.steps
+    )
+    found = culprit_of(kernel)
+    assert found.match is not None
+    assert found.match.rule is minutes_of_59
 
 
 def test_a_match_inside_another() -> None:

@@ -141,13 +141,25 @@ def test_what_workers_answer_is_kept_apart(tmp_path: Path, monkeypatch: pytest.M
     assert failing["failed"]["pass"] == "reduce"
     assert failing["wrong"]
 
-    def lost(request: Any) -> Any:
-        raise ServerError("the worker is lost")
+    replaying = JOBS["replay"]
 
-    monkeypatch.setitem(JOBS, "replay", lost)
+    def crashes(request: Any) -> Any:
+        if any(one["name"].startswith("r_") for one in request["subjects"]):
+            raise ServerError("the worker is lost")
+        return replaying(request)
+
+    monkeypatch.setitem(JOBS, "replay", crashes)
+    made = replay(store, executor=here)
+    rows = {row["name"][0]: (row["state"], row["error"]) for row in made["kernels"]}
+    assert rows["E"] == ("equal", None)
+    assert (rows["r"][0], rows["r"][1]["what"]) == ("failed", "the worker is lost")
+    assert made["notes"] == []
+    assert not made["equal"]
+    monkeypatch.setattr("viz.whatif.replay.MOST_FAILED", 0)
     made = replay(store, executor=here)
     assert [row["state"] for row in made["kernels"]] == ["failed", "failed"]
-    assert made["notes"] == ["a worker with 2 kernels: the worker is lost"]
+    said = "a worker with 2 kernels, which were not tried again: the worker is lost"
+    assert made["notes"] == [said]
     store.close()
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from core.runtime.reference.kernel import evaluate_kernel
 from core.uop import UOp
 from core.uop.kernelinfo import KernelInfo
@@ -25,3 +27,13 @@ def test_a_kernel_that_overwrites_an_input() -> None:
     assert Expected(KERNEL).judge(right).equal
     found = Expected(KERNEL).judge(wrong)
     assert (found.equal, found.output, found.index, found.error > 0.5) == (False, 1, 5, True)
+
+
+def test_nans_of_other_bits_are_no_distance_apart() -> None:
+    expected = Expected(KERNEL)
+    expected.results[0][3] = np.nan
+    got = [held.copy() for held in expected.results]
+    got[0][3] = -got[0][3]
+    assert got[0].tobytes() != expected.results[0].tobytes()
+    found = expected.compare(got)
+    assert (found.equal, found.error, found.ulps) == (True, 0.0, 0)

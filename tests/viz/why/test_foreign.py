@@ -76,6 +76,25 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Planted]:
     made.store.close()
 
 
+def test_a_rule_without_a_pattern_fits_nothing(tmp_path: Path) -> None:
+    """Other compilers need not tell patterns: that is said, and none is made up."""
+    with viz.TraceWriter(tmp_path / "mycc.viz", {"command": ["mycc"]}) as t:
+        load = t.node("load", "i32")
+        add = t.node("add", "i32", (load, load))
+        rule = t.rule("untold", "rules.cc", 12)
+        rewrite = t.rewrite_begin("peephole", sink=add)
+        t.match(rewrite, rule, add, load, {}, 1)
+        t.rewrite_end(rewrite, load)
+    store = Store(tmp_path / "mycc.viz")
+    said = store.ask(WHY_DECLINED, rewrite, load, rule)
+    assert (said["kind"], said["pattern"]) == ("unknown", None)
+    assert "the trace has no pattern of this rule" in said["said"]
+    misses = store.ask(NEAR_MISSES, rewrite, rule)
+    assert (misses["fitting"], misses["rows"]) == (0, [])
+    assert misses["leftOut"] == "the trace has no pattern of this rule"
+    store.close()
+
+
 def test_each_kind_of_answer(planted: Planted) -> None:
     p = planted
     said = p.ask(p.add, p.add_zero)

@@ -68,18 +68,20 @@ describe("http", () => {
       Promise.resolve(path === "api/export" ? json({ job: 5 }) : new Response("<!doctype html>")),
     );
     const { server } = httpBackend(token, "", fetcher as unknown as typeof fetch).of("A");
-    expect(await server!.exportRun([3, 9], true)).toBe(5);
+    expect(await server!.exportRun({ kernels: [3, 9], redact: true, values: false })).toBe(5);
     expect(fetcher).toHaveBeenLastCalledWith(
       "api/export",
       expect.objectContaining({
         method: "POST",
-        body: '{"runs":["A"],"kernels":[3,9],"redact":true}',
+        body: '{"runs":["A"],"kernels":[3,9],"redact":true,"values":false}',
       }),
     );
-    await server!.exportRun([], false, ["C"]);
+    await server!.exportRun({ kernels: [], redact: false, values: true }, ["C"]);
     expect(fetcher).toHaveBeenLastCalledWith(
       "api/export",
-      expect.objectContaining({ body: '{"runs":["A","C"],"kernels":[],"redact":false}' }),
+      expect.objectContaining({
+        body: '{"runs":["A","C"],"kernels":[],"redact":false,"values":true}',
+      }),
     );
     expect((await server!.exportedFile(5, new AbortController().signal)).size).toBe(15);
     expect(fetcher).toHaveBeenLastCalledWith("api/export/5", expect.anything());

@@ -222,7 +222,7 @@ describe("passes", () => {
       ["lower", 5, 2],
       ["views", 4, 0],
     ]);
-    expect(sumsOf(page)).toEqual({ tries: 9, matches: 2, declines: 1, us: 3 });
+    expect(sumsOf(page)).toEqual({ tries: 9, matches: 2, declines: 1, tryUs: null, us: 3 });
     const found = matchedPasses({ ...page, rewrite: [13, 11, 99] }, rows);
     expect(found.map((p) => [p.row.id, p.where])).toEqual([
       [11, "k0"],

@@ -75,7 +75,9 @@ def test_values_that_readers_choose(dtype: DType) -> None:
         assert np.isnan(special).any()
         assert np.signbit(special[special == 0]).any()
     else:
-        assert {*uniform.tolist()} == {*range(10)}
+        low, high = max(int(dtypes.min(dtype)), -65535), min(int(dtypes.max(dtype)), 65535)
+        assert low <= uniform.min() <= low // 2 <= high // 2 <= uniform.max() <= high
+        assert 0.7 < ((uniform >= 0) & (uniform < 10)).mean() < 0.95, "most are 0 to 9"
 
 
 def test_a_constant_index_stays_within_what_it_addresses() -> None:

@@ -119,6 +119,14 @@ export interface BisectHow {
   opts: string | null;
 }
 
+/** What of a run goes into an exported file. `kernels`: the only ones to keep, or all when it is empty;
+ * `redact`: leave out what says whose run it was; `values`: keep what was captured in the run. */
+export interface ExportHow {
+  kernels: readonly number[];
+  redact: boolean;
+  values: boolean;
+}
+
 /** Actions that need the user's machine. Each starts only on the user's command. */
 export interface ServerActions {
   /** Kernels compiled otherwise. */
@@ -158,13 +166,9 @@ export interface ServerActions {
   openTrace(name: string): Promise<void>;
   /** Goes on with the one that was open before. */
   openFormer(): Promise<void>;
-  /** Starts exporting the run, all kernels when `kernels` is empty, or it and the runs `beside` it;
-   * answers with a job whose result is Exported. */
-  exportRun(
-    kernels: readonly number[],
-    redact: boolean,
-    beside?: readonly string[],
-  ): Promise<number>;
+  /** Starts exporting the run, or it and the runs `beside` it; answers with a job whose result is
+   * Exported. */
+  exportRun(how: ExportHow, beside?: readonly string[]): Promise<number>;
   /** The file that such a job has made; the server gives it once. */
   exportedFile(job: number, signal: AbortSignal): Promise<Blob>;
 }

@@ -88,9 +88,8 @@ export function httpBackend(
       traces: () => get<RecentTraces>(`${own}/traces`),
       openTrace: async (name) => void (await post<unknown>(`${own}/traces/open`, { name })),
       openFormer: async () => void (await post<unknown>(`${own}/traces/open`, { former: true })),
-      exportRun: async (kernels, redact, beside = []) =>
-        (await post<{ job: number }>("api/export", { runs: [run, ...beside], kernels, redact }))
-          .job,
+      exportRun: async (how, beside = []) =>
+        (await post<{ job: number }>("api/export", { runs: [run, ...beside], ...how })).job,
       exportedFile: async (job, signal) => (await send(`api/export/${job}`, { signal })).blob(),
     };
   };

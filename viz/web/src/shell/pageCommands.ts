@@ -4,7 +4,7 @@ import { flushAddress } from "../state/link/address";
 import { short } from "../state/format";
 import { letterKeys, sizes } from "../state/prefs";
 import { focusRegion } from "../state/regions";
-import { cancelExport, exporting, saveAllRuns, saveExport } from "../state/save";
+import { cancelExport, capturedWords, exporting, saveAllRuns, saveExport } from "../state/save";
 import {
   currentKernel,
   loading,
@@ -73,7 +73,7 @@ export const pageCommands: readonly Command[] = [
     group: "Page",
     keys: ["E"],
     when: live,
-    run: () => void saveExport([]),
+    run: () => void saveExport(),
   },
   {
     id: "export-runs",
@@ -89,7 +89,7 @@ export const pageCommands: readonly Command[] = [
     group: "Page",
     keys: [],
     when: live,
-    run: () => void saveExport([], true),
+    run: () => void saveExport({ redact: true }),
   },
   {
     id: "export-kernel",
@@ -97,7 +97,7 @@ export const pageCommands: readonly Command[] = [
     group: "Page",
     keys: [],
     when: () => live() && currentKernel.value !== null,
-    run: () => void saveExport([currentKernel.peek()!.id]),
+    run: () => void saveExport({ kernels: [currentKernel.peek()!.id] }),
   },
   {
     id: "export-cancel",
@@ -154,12 +154,22 @@ export const pageCommands: readonly Command[] = [
   },
 ];
 
-/** What can be done with the runs that are open, where there are several. */
+const command = (id: string, title: string, run: () => void): Command => ({
+  ...{ id, title, group: "Page", keys: [], run },
+});
+
+/** What depends on the runs: the export with what was captured, and the runs to show and close. */
 export function runCommands(): readonly Command[] {
-  if (!severalRuns.value) return [];
-  const command = (id: string, title: string, run: () => void): Command => ({
-    ...{ id, title, group: "Page", keys: [], run },
-  });
+  return [...valuesCommand(), ...(severalRuns.value ? switchCommands() : [])];
+}
+
+function valuesCommand(): readonly Command[] {
+  if (!live() || !capturedWords.value) return [];
+  const title = `Export the whole run with ${capturedWords.value}`;
+  return [command("export-values", title, () => void saveExport({ values: true }))];
+}
+
+function switchCommands(): readonly Command[] {
   return openRuns.value.flatMap((one) => [
     ...(one.name === runName.value
       ? []

@@ -1,9 +1,10 @@
 /** Files that the page gives to the browser to keep. */
-import { signal } from "@preact/signals";
-import { asProblem, FIRST_RUN, isAbort } from "../data/backend";
+import { computed, signal } from "@preact/signals";
+import { asProblem, FIRST_RUN, isAbort, type ExportHow } from "../data/backend";
 import { follow } from "../data/jobs";
 import type { Exported } from "../data/messages/job";
 import { allData, announce, reportProblem } from "./actions";
+import { bytes, plural } from "./format";
 import { openRuns, run, runName } from "./state";
 
 /** Saves `file` under a name that any system takes. */
@@ -19,6 +20,15 @@ export function saveFile(file: Blob, name: string, ending: string): void {
 /** How far the export is, in the server's words ("40%, passes: 3 of 9"); null while there is none. */
 export const exporting = signal<string | null>(null);
 
+/** "values captured of 2 kernels, up to 3.1 MB more"; null where the run has none. In the file they
+ * are compressed, and then base64, which takes 4 bytes for 3. */
+export const capturedWords = computed<string | null>(() => {
+  const kept = run.value?.captured;
+  if (!kept?.kernels) return null;
+  const more = bytes(Math.ceil((4 * kept.bytes) / 3));
+  return `values captured of ${plural(kept.kernels, "kernel")}, up to ${more} more`;
+});
+
 let stop = new AbortController();
 
 /** The percentage of `exporting`; "" while there is none yet. */
@@ -32,18 +42,16 @@ export function cancelExport(): void {
 }
 
 /** Exports all runs that are open as one file, which opens on their comparison. */
-export const saveAllRuns = (): Promise<void> =>
+export const saveAllRuns = (values = false): Promise<void> =>
   saveExport(
-    [],
-    false,
+    { values },
     openRuns.peek().map((one) => one.name),
   );
 
-/** Exports the run that is shown, or these kernels of it, or `runs`, and says what the file does not
- * hold. One at a time. */
+/** Exports the run that is shown, or what `how` says of it, or `runs`, and says what the file does
+ * not hold. One at a time. */
 export async function saveExport(
-  kernels: readonly number[],
-  redact = false,
+  how: Partial<ExportHow> = {},
   [of, ...beside]: readonly string[] = [runName.peek()],
 ): Promise<void> {
   if (exporting.peek() !== null) {
@@ -58,7 +66,7 @@ export async function saveExport(
   try {
     let job = 0;
     const start = async (): Promise<number> =>
-      (job = await server.exportRun(kernels, redact, beside));
+      (job = await server.exportRun({ kernels: [], redact: false, values: false, ...how }, beside));
     const told = (text: string): string => (exporting.value = text);
     const { leftOut } = await follow<Exported>(server, start, told, cancelled);
     const file = await server.exportedFile(job, cancelled);

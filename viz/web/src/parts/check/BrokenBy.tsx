@@ -7,8 +7,8 @@ interface How {
   opts: string | null;
 }
 
-/** `kernel`: the context that was run. */
-export function BrokenBy({ how, kernel }: { how: How; kernel: number }) {
+/** `kernel`: the context that was run; `wide`: there is room for the whole question in any window. */
+export function BrokenBy({ how, kernel, wide }: { how: How; kernel: number; wide?: boolean }) {
   if (whyNoSearch() !== null) return null;
   return (
     <button
@@ -19,8 +19,8 @@ export function BrokenBy({ how, kernel }: { how: How; kernel: number }) {
       disabled={!canSearch()}
       onClick={() => void findWrongStep(kernel, how)}
     >
-      <span class="xwide">Which step broke it?</span>
-      <span class="xnarrow">Which step?</span>
+      <span class={wide ? "" : "xwide"}>Which step broke it?</span>
+      {!wide && <span class="xnarrow">Which step?</span>}
     </button>
   );
 }

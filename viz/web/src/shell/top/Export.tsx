@@ -1,13 +1,22 @@
 /** The button that saves what is shown as a file, and what stands in its place meanwhile. */
+import { useState } from "preact/hooks";
 import { Icon } from "../../ui/Icon";
 import { Menu, MenuItem } from "../../ui/over/Menu";
 import { clip } from "../../state/format";
-import { cancelExport, exporting, exportPercent, saveAllRuns, saveExport } from "../../state/save";
-import { currentKernel, hasRows, openRuns, run, runName, severalRuns } from "../../state/state";
+import {
+  cancelExport,
+  capturedWords,
+  exporting,
+  exportPercent,
+  saveAllRuns,
+  saveExport,
+} from "../../state/save";
+import { currentKernel, hasRows, openRuns, runName, severalRuns } from "../../state/state";
 
 export function Export() {
   const kernel = currentKernel.value;
-  const save = (kernels: number[], redact = false): void => void saveExport(kernels, redact);
+  const [values, keepValues] = useState(false);
+  const whole = severalRuns.value ? `Whole run ${runName.value}` : "Whole run";
   return (
     <Menu
       label="Export"
@@ -22,34 +31,37 @@ export function Export() {
     >
       {(close) => (
         <>
-          <div class="note">
-            One HTML file that opens from disk, without a server or a network.
-            {run.value?.captured?.kernels
-              ? " Values captured in the run are left out; uopviz export --values keeps them."
-              : ""}
-          </div>
+          <div class="note">One HTML file that opens from disk, without a server or a network.</div>
+          {capturedWords.value && (
+            <>
+              <label class="values">
+                <input type="checkbox" checked={values} onChange={() => keepValues(!values)} />
+                With {capturedWords.value}
+              </label>
+              <div class="note">They may be private. A redacted file never holds them.</div>
+            </>
+          )}
           <MenuItem
             onClick={() => {
               close();
-              save([]);
+              void saveExport({ values });
             }}
           >
-            {severalRuns.value ? `Whole run ${runName.value}` : "Whole run"}
+            {whole}
           </MenuItem>
           <MenuItem
             onClick={() => {
               close();
-              save([], true);
+              void saveExport({ redact: true });
             }}
           >
-            {severalRuns.value ? `Whole run ${runName.value}` : "Whole run"}, redacted: no folders,
-            sources or command
+            {whole}, redacted: no folders, sources or command
           </MenuItem>
           {severalRuns.value && (
             <MenuItem
               onClick={() => {
                 close();
-                void saveAllRuns();
+                void saveAllRuns(values);
               }}
             >
               All {openRuns.value.length} runs, with their comparison
@@ -59,7 +71,7 @@ export function Export() {
             <MenuItem
               onClick={() => {
                 close();
-                save([kernel.id]);
+                void saveExport({ kernels: [kernel.id], values });
               }}
             >
               Only {clip(kernel.name, 60).text}

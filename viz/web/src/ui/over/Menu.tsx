@@ -118,7 +118,7 @@ export function MenuItem({ onClick, disabled, ticked, hint, children }: ItemProp
       disabled={disabled}
       onClick={onClick}
     >
-      {ticked !== undefined && <span class="tick">{ticked ? "✓" : ""}</span>}
+      {ticked !== undefined && <span class="tick" aria-hidden="true">{ticked ? "✓" : ""}</span>}
       <span class="el sp">{children}</span>
       {hint && <span class="t3 small num">{hint}</span>}
     </button>

@@ -1,4 +1,5 @@
 /** Where in the pass a rule nearly fires: the nodes where its pattern gets furthest without fitting. */
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { Failed } from "../../../parts/Failed";
 import { walkButtons } from "../../../parts/walkButtons";
 import type { NearMiss, NearMisses } from "../../../data/messages/rule";
@@ -7,7 +8,7 @@ import { lit } from "../../../state/stage";
 import { ruleName } from "../../../state/state";
 import { goToNode } from "./data/jump";
 import { ask } from "./data/link";
-import { askedNode, slotNow, watchedNear } from "./data/store";
+import { askedNode, bringNear, slotNow, watchedNear } from "./data/store";
 import { useHeld } from "./answer/useHeld";
 import { sentence } from "./answer/words";
 
@@ -15,6 +16,14 @@ import { sentence } from "./answer/words";
 export function NearList({ rule, inner = false }: { rule: number; inner?: boolean }) {
   const problem = watchedNear.error.value;
   const { value } = useHeld(watchedNear.answer.value, rule);
+  const head = useRef<HTMLHeadingElement>(null);
+  const settled = value !== null || problem !== null;
+  const bring = bringNear.value && settled;
+  useLayoutEffect(() => {
+    if (!bring) return;
+    bringNear.value = false;
+    head.current?.scrollIntoView({ block: "start" });
+  }, [bring]);
   const body = problem ? (
     <Failed problem={problem} retry={watchedNear.retry} />
   ) : value ? (
@@ -33,7 +42,7 @@ export function NearList({ rule, inner = false }: { rule: number; inner?: boolea
     );
   return (
     <>
-      <h3>
+      <h3 ref={head}>
         Where it nearly fires in this pass
         <span class="sp" />
         <button type="button" class="link" onClick={() => ask({ near: false })}>

@@ -9,7 +9,8 @@ import { Go } from "../../../parts/Go";
 import { slotName } from "../../../parts/slotName";
 import { Icon } from "../../../ui/Icon";
 import { Answer } from "./answer/Answer";
-import { ask, whyLink } from "./data/link";
+import { askNear } from "./commands";
+import { whyLink } from "./data/link";
 import { NearList } from "./NearList";
 import { OtherRules } from "./OtherRules";
 import { RuleChooser } from "./RuleChooser";
@@ -52,12 +53,7 @@ export function WhyTab() {
                 </div>
               ) : (
                 <div class="sec row wrap">
-                  <button
-                    type="button"
-                    class="btn sm"
-                    title="Shift W"
-                    onClick={() => ask({ near: true })}
-                  >
+                  <button type="button" class="btn sm" title="Shift W" onClick={askNear}>
                     Near misses in this pass
                   </button>
                   <Go class="btn sm" to={ruleAt(rule)} title="What the rule did in the whole run">

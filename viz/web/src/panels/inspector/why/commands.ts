@@ -5,7 +5,7 @@ import { short } from "../../../state/format";
 import { focusField } from "../../../state/regions";
 import { rules, sidePanel, windowWidth } from "../../../state/state";
 import { ask } from "./data/link";
-import { choosing } from "./data/store";
+import { bringNear, choosing } from "./data/store";
 
 /** Below this width the inspector lies over the graph. */
 const SMALL = 1080;
@@ -39,12 +39,16 @@ export const whyCommands: readonly Command[] = [
     group: "Rule and node",
     keys: ["Shift W"],
     when: hasPass,
-    run: () => {
-      ask({ near: true });
-      show();
-    },
+    run: askNear,
   },
 ];
+
+/** Lists the near misses, and brings them into view. */
+export function askNear(): void {
+  ask({ near: true });
+  bringNear.value = true;
+  show();
+}
 
 /** For the palette: the question about each rule that the query names. */
 export function whyRuleCommands(query: string): readonly Command[] {

@@ -11,6 +11,8 @@ import { equalWords, errorWords, inputWord, value } from "./words";
 export function Outputs() {
   const found = bench.value?.result ?? null;
   const wrong = found?.inputs.find((input) => verdict(input) === false);
+  const both = found?.inputs.find((input) => bothWrong(input) && !EXTREME.has(input.kind));
+  const bad = wrong ?? both;
   const first = found?.inputs[0];
   return (
     <section class="card wb-outputs" aria-label="Outputs">
@@ -19,14 +21,20 @@ export function Outputs() {
         <span class="sp" />
         {first && (
           <>
-            <span class={wrong ? "sig del" : "sig add"} aria-hidden="true">
-              {wrong ? "≠" : "✓"}
+            <span class={bad ? "sig del" : "sig add"} aria-hidden="true">
+              {bad ? "≠" : "✓"}
             </span>
-            <span class="el">{wrong ? `differ: ${wrong.title}` : equalWords(first)}</span>
+            <span class="el" title={bad && wordsOf(bad)}>
+              {wrong
+                ? `differ: ${wrong.title}`
+                : both
+                  ? `both wrong: ${both.title}`
+                  : equalWords(first)}
+            </span>
           </>
         )}
       </div>
-      {wrong && <Blame />}
+      {bad && <Blame />}
       {found ? <Shown key={bench.value!.at} found={found} /> : <p class="wb-note">Not run yet.</p>}
     </section>
   );
@@ -38,7 +46,7 @@ function Blame() {
   if (how.source !== null || how.skip.length || !kernel.value) return null;
   return (
     <div class="wb-blame">
-      <BrokenBy how={how} kernel={kernel.value.context} />
+      <BrokenBy wide how={how} kernel={kernel.value.context} />
     </div>
   );
 }
@@ -50,12 +58,20 @@ export function verdict(input: BenchInput): boolean | null {
   return input.same || input.edited === true;
 }
 
+/** Kinds on which rules may change the result, by what they assume (docs/check.md). */
+const EXTREME: ReadonlySet<string> = new Set(["subnormals", "specials"]);
+
+/** Whether the original is wrong already, and the edited kernel no less: no change is to blame. */
+const bothWrong = (input: BenchInput): boolean =>
+  input.original === false && input.edited === false;
+
 function Shown({ found }: { found: Workbench }) {
   const [cell, pick] = useState<number | null>(null);
   const { outputs: o, picture: p } = found;
   const at = cell === null ? -1 : p.cell.indexOf(cell);
   const chosen = at >= 0;
   const same = p.cell.length === 0;
+  const usual = found.inputs.some((input) => bothWrong(input) && !EXTREME.has(input.kind));
   const place = chosen ? [Math.floor(p.at[at]! / p.columns), p.at[at]! % p.columns] : o.at;
   return (
     <>
@@ -94,7 +110,7 @@ function Shown({ found }: { found: Workbench }) {
         </thead>
         <tbody>
           {found.inputs.map((input) => (
-            <Input key={input.kind} input={input} />
+            <Input key={input.kind} input={input} usual={usual} />
           ))}
         </tbody>
       </table>
@@ -102,16 +118,20 @@ function Shown({ found }: { found: Workbench }) {
   );
 }
 
-function Input({ input }: { input: BenchInput }) {
+const MARKS = { "✓": "add", "~": "mov", "≠": "del" } as const;
+
+/** `usual`: both are wrong on usual inputs, too. */
+function Input({ input, usual }: { input: BenchInput; usual: boolean }) {
   const is = verdict(input);
+  const mark = bothWrong(input) ? (EXTREME.has(input.kind) && !usual ? "~" : "≠") : is ? "✓" : "≠";
   return (
     <tr title={wordsOf(input)}>
       <td>{input.title}</td>
       <td class="r">{inputWord(input)}</td>
       <td class="r">
         {is !== null && (
-          <span class={is ? "sig add" : "sig del"} role="img" aria-label={wordsOf(input)}>
-            {is ? "✓" : "≠"}
+          <span class={`sig ${MARKS[mark]}`} role="img" aria-label={wordsOf(input)}>
+            {mark}
           </span>
         )}
       </td>

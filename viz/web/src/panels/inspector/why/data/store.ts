@@ -44,6 +44,8 @@ export const watchedRules = new Watched<RulesAtNode>(
 );
 
 /** Without a node they are the answer. */
+/** The near misses were just asked for, and are to come into view where an answer stands above them. */
+export const bringNear = signal(false);
 const wantsNear = computed(() => whyLink.value.near || askedNode.value === null);
 
 export const watchedNear = new Watched<NearMisses>(
