@@ -21,14 +21,33 @@ NOTHING_KNOWN: Final[Row] = {"maker": None, "files": [], "rules": [], "compared"
 
 
 def open_store(options: argparse.Namespace) -> Run:
-    """The run that is meant; of an exported file that holds several, the first one. One that the
-    user did not name by its path is named on standard error."""
+    """The run that is meant; of an exported file that holds several, the one that `--run` names, or
+    the first. One that the user did not name by its path is named on standard error. Raises
+    TraceError."""
     path = _meant(options, options.trace)
-    if (count := len(runs_in(path))) > 1:
-        say(f"{path} holds {count} runs; this is the first", style="hint")
-    options.store = open_run(path, _reading(options, path))
+    held_as = run_named(options.held_as, path, ", --run chooses another")
+    options.store = open_run(path, _reading(options, path), held_as)
     options.progress.begin("working")
     return options.store
+
+
+def run_named(letter: str | None, path: Path, how: str = "") -> str:
+    """The run of a file that a letter names, in either case; for None the first, and a hint where
+    there are others, which ends with `how`. Raises TraceError for a letter that no run of the file
+    has."""
+    held = runs_in(path)
+    if letter is None:
+        if len(held) > 1:
+            names = ", ".join(held)
+            say(f"{path} holds the runs {names}; this is {held[0]}{how}", style="hint")
+        return held[0]
+    if len(letter) != 1 or letter.upper() not in held:
+        raise TraceError(
+            f"there is no run {letter[:20]!r} in this file",
+            where=str(path),
+            hint="it holds " + (", ".join(held) if len(held) > 1 else "one: leave out --run"),
+        )
+    return letter.upper()
 
 
 def open_stores(options: argparse.Namespace) -> list[Run]:
