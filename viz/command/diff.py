@@ -23,6 +23,7 @@ from viz.share.html import export_html
 from viz.share.reopened import open_run, runs_in
 from viz.terminal import Progress, say
 from viz.views.store import Store
+from viz.views.summary import names_apart
 
 _SLICE: Final = 0.5
 """Seconds after which progress is told."""
@@ -54,9 +55,9 @@ def _diff_runs(options: argparse.Namespace, gates: list[Gate] | None) -> int:
     held = runs_in(path)
     if len(held) < 2:
         raise TraceError(
-            "compare it with what? This is one run",
+            "there is nothing to compare it with",
             where=str(path),
-            hint="name a second trace: uopviz diff A B",
+            hint="name two traces, or one exported file that holds two runs",
         )
     if len(held) > 2:
         say(f"{path} holds {len(held)} runs; these are {held[0]} and {held[1]}", style="hint")
@@ -70,6 +71,9 @@ def _report(
     """Prints what differs between two runs; the exit code."""
     comparison = Comparison(before, now)
     data = _compare(comparison, options.progress)
+    files = names_apart([before.path, now.path])
+    runs = {key: data["runs"][key] | {"file": file} for key, file in zip("ab", files, strict=True)}
+    data = {**data, "runs": runs}
     if options.html is not None:
         _write_page(options, before, now)
     failed = failed_gates(comparison.compared(), gates) if gates is not None else []

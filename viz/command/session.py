@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
@@ -11,7 +12,7 @@ from core.errors import TraceError, UopvizError
 from viz.command.names import Row, below, find_kernel, find_pass, find_trace
 from viz.read.tracefile import Progress as Reading
 from viz.share.reopened import open_run, open_runs, runs_in
-from viz.terminal import Line, Progress, put_json, put_lines, say
+from viz.terminal import Line, Progress, drop_output, put_json, put_lines, say
 from viz.views.answers import SINCE
 from viz.views.run import NAMES, Run
 
@@ -160,10 +161,15 @@ def chosen_bundle(store: Run, number: int) -> dict[str, Any]:
 
 
 def put(options: argparse.Namespace, data: Any, lines: Iterable[Line]) -> int:
-    """Prints a result, as JSON or as lines; the exit code."""
+    """Prints a result, as JSON or as lines; the exit code. Whoever reads them may stop before the
+    end (`uopviz diff A B | head`): the exit code of the command stays that of the result."""
     options.progress.close()
-    if options.json:
-        put_json(data)
-    else:
-        put_lines(lines, options.color, options.wide, options.pager)
+    try:
+        if options.json:
+            put_json(data)
+        else:
+            put_lines(lines, options.color, options.wide, options.pager)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        drop_output()
     return 0

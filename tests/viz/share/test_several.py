@@ -385,7 +385,7 @@ def test_the_runs_of_one_file_are_compared(
     code, _, err = said(capsys, "diff", both, store.path)
     assert (code, "holds the runs A, B; this is A" in err) == (0, True)
     code, _, err = said(capsys, "diff", store.path)
-    assert (code, "compare it with what?" in err) == (2, True)
+    assert (code, "there is nothing to compare it with" in err) == (2, True)
 
 
 def test_a_difference_is_written_as_a_page(

@@ -54,7 +54,7 @@ export function Source() {
               class={now && keyOfSource(s) === keyOfSource(now) ? "chip on" : "chip"}
               key={keyOfSource(s)}
               aria-pressed={now !== null && keyOfSource(s) === keyOfSource(now)}
-              title={`${s.title}${s.target ? ` for ${s.target}` : ""}: ${stateOf(s)}`}
+              title={`${s.title}${s.target ? ` for ${s.target}` : ""}: ${stateOf(s)}${s.onRequest ? ", compiled on request" : ""}`}
               onClick={() => show({ source: keyOfSource(s) }, "replace")}
             >
               {!s.equal && <span class="cmov">◆</span>}
@@ -65,6 +65,12 @@ export function Source() {
             </button>
           ))}
         </div>
+      )}
+      {now?.onRequest && (
+        <p class="t3 cmp-note">
+          Compiled on request, with the code that was installed then, not with the compilers of the
+          runs: what these do differently does not show here.
+        </p>
       )}
       <Body />
     </section>
