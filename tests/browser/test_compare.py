@@ -297,10 +297,7 @@ def test_what_is_selected_stays_while_all_nodes_come(explorer: Explorer) -> None
     foot = walk(page)
     page.keyboard.press("End")
     pane = page.locator(".cmp-walk canvas[role=img]").first
-    for x, y in explorer.boxes("of A"):
-        page.mouse.move(x, y)
-        if " more: " not in (pane.get_attribute("title") or ""):  # a node, and no group of them
-            break
+    x, y = next(at for at in explorer.boxes("of A") if _is_node(page, pane, at))
     page.mouse.click(x, y)
     expect(pane).to_have_attribute("data-selected", re.compile(r"\d"))
     selected = pane.get_attribute("data-selected") or ""
@@ -311,3 +308,9 @@ def test_what_is_selected_stays_while_all_nodes_come(explorer: Explorer) -> None
     expect(pane).not_to_have_attribute("data-selected", selected)
     page.mouse.click(x, y)
     expect(pane).to_have_attribute("data-selected", selected)
+
+
+def _is_node(page: Page, pane: Locator, at: tuple[float, float]) -> bool:
+    """Whether a node is drawn there, and no group of them."""
+    page.mouse.move(*at)
+    return " more: " not in (pane.get_attribute("title") or "")
