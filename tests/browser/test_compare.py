@@ -4,6 +4,8 @@ the difference in PTX, and send the place to somebody else."""
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.explorer import WATCH, Explorer
-from tests.browser.served import Process, serve
+from tests.browser.served import ROOT, Process, environment, serve
 from tests.states.scenes import pair
 
 RULE = "multiply_add"
@@ -308,6 +310,22 @@ def test_what_is_selected_stays_while_all_nodes_come(explorer: Explorer) -> None
     expect(pane).not_to_have_attribute("data-selected", selected)
     page.mouse.click(x, y)
     expect(pane).to_have_attribute("data-selected", selected)
+
+
+def test_a_file_says_that_the_text_of_an_equal_kernel_is_equal(
+    traces: tuple[Path, Path], browser: Browser, tmp_path: Path
+) -> None:
+    file = tmp_path / "both.html"
+    before, after = map(str, traces)
+    command = [sys.executable, "-m", "viz", "export", before, after, "-o", str(file)]
+    subprocess.run(command, env=environment(), cwd=ROOT, check=True, capture_output=True)
+    page = browser.new_page()
+    page.goto(f"{file.as_uri()}#v=compare&cd=all")
+    page.locator(".cmp-row.same .link").first.click()
+    source = page.get_by_role("region", name=re.compile("^Source of"))
+    expect(source).to_contain_text("the same in both runs")
+    expect(source).not_to_contain_text("Not included")
+    page.close()
 
 
 def _is_node(page: Page, pane: Locator, at: tuple[float, float]) -> bool:

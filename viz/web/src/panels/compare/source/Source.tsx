@@ -2,6 +2,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { Failed } from "../../../parts/Failed";
 import type { SourceDifference } from "../../../data/messages/compare";
+import { allData } from "../../../state/actions";
 import { clip, count, plural, short } from "../../../state/format";
 import { languageOf, pieces, startState } from "../../../ui/code/languages";
 import { compareLink, show } from "../link";
@@ -102,6 +103,13 @@ function Tally() {
 function Body() {
   const problem = watchedSource.error.value ?? watchedScope.error.value;
   const d = watchedSource.answer.value;
+  if (problem && !d && source.value?.equal && !allData().server)
+    return (
+      <div class="state">
+        This text is the same in both runs. The file leaves it out here; the page of the kernel has
+        it.
+      </div>
+    );
   if (problem && !d)
     return (
       <Failed
