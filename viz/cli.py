@@ -22,7 +22,7 @@ from core.helpers import Flag
 from viz.command.arguments import Parser
 from viz.command.parser import build_parser, command_names
 from viz.command.stopping import Stopping
-from viz.terminal import Progress, say
+from viz.terminal import Progress, drop_output, say
 
 UOPVIZ_TRACEBACK: Final = Flag(
     "UOPVIZ_TRACEBACK",
@@ -58,7 +58,7 @@ def _run(words: Sequence[str], stopping: Stopping) -> int:
         sys.stdout.flush()  # what cannot be written is said here, not at the end of the interpreter
         return code
     except BrokenPipeError:  # `uopviz show | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        drop_output()
         return 0
     except Exception as error:
         if stopping.number:  # the error is what became of the signal, or of no interest any more

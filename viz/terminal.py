@@ -170,6 +170,11 @@ def put_json(data: Any) -> None:
     print(json.dumps(data, default=repr).replace("\x7f", "\\u007f"))
 
 
+def drop_output() -> None:
+    """Whatever is printed from here on leads nowhere: nobody reads standard output any more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def say(text: str, name: bool = True, style: Style | None = None, over: bool = False) -> None:
     """Prints one line to standard error, after the name of this program unless not `name`. `over`:
     in a terminal, over the `^C` that it has shown for a key."""

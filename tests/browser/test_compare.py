@@ -4,6 +4,8 @@ the difference in PTX, and send the place to somebody else."""
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.explorer import WATCH, Explorer
-from tests.browser.served import Process, serve
+from tests.browser.served import ROOT, Process, environment, serve
 from tests.states.scenes import pair
 
 RULE = "multiply_add"
@@ -254,3 +256,79 @@ def test_alone_it_says_what_to_do(browser: Browser, server: Process) -> None:
     page.goto(f"{server.url.partition('#')[0]}#v=compare")
     expect(page.locator(".cmp-alone")).to_contain_text("uopviz open")
     page.close()
+
+
+def test_rules_are_listed_by_what_they_cost_and_lead_to_their_pages(explorer: Explorer) -> None:
+    page = explorer.page
+    page.keyboard.press("t")
+    lines = page.locator(".cmp-rule.whole")
+    expect(lines).to_have_count(1)
+    page.get_by_role("button", name="By time").click()
+    expect(lines.nth(5)).to_be_visible()
+    page.locator("#cmp-filter").fill(RULE)
+    expect(lines).to_have_count(1)
+    page.get_by_role("button", name="By matches").click()
+    page.get_by_role("link", name="in A").click()
+    expect(page).to_have_url(re.compile("v=rules"))
+    expect(page.get_by_role("main")).to_contain_text(RULE)
+    page.go_back()
+    expect(lines).to_have_count(1)
+
+
+def test_a_filter_is_that_of_one_tab(explorer: Explorer) -> None:
+    page = explorer.page
+    rules = page.get_by_role("region", name="Rules that fire more or less")
+    rules.get_by_role("button", name=RULE).click()
+    expect(page.locator("#cmp-filter")).to_have_value(RULE)
+    page.keyboard.press("Shift+T")
+    expect(page.locator("#cmp-filter")).to_have_value("")
+    expect(page.locator(".cmp-row")).to_have_count(1)
+
+
+def test_the_menu_of_passes_opens_at_the_one_that_is_shown(explorer: Explorer) -> None:
+    page = explorer.page
+    walk(page)
+    page.locator(".cmp-pass").first.click()
+    chosen = page.locator(".menu .mi[aria-checked=true]")
+    expect(chosen).to_be_focused()
+    expect(chosen).to_be_in_viewport()
+
+
+def test_what_is_selected_stays_while_all_nodes_come(explorer: Explorer) -> None:
+    page = explorer.page
+    foot = walk(page)
+    page.keyboard.press("End")
+    pane = page.locator(".cmp-walk canvas[role=img]").first
+    x, y = next(at for at in explorer.boxes("of A") if _is_node(page, pane, at))
+    page.mouse.click(x, y)
+    expect(pane).to_have_attribute("data-selected", re.compile(r"\d"))
+    selected = pane.get_attribute("data-selected") or ""
+    some = foot.inner_text()
+    page.keyboard.press("a")
+    expect(foot).not_to_have_text(some)
+    page.keyboard.press("Escape")
+    expect(pane).not_to_have_attribute("data-selected", selected)
+    page.mouse.click(x, y)
+    expect(pane).to_have_attribute("data-selected", selected)
+
+
+def test_a_file_says_that_the_text_of_an_equal_kernel_is_equal(
+    traces: tuple[Path, Path], browser: Browser, tmp_path: Path
+) -> None:
+    file = tmp_path / "both.html"
+    before, after = map(str, traces)
+    command = [sys.executable, "-m", "viz", "export", before, after, "-o", str(file)]
+    subprocess.run(command, env=environment(), cwd=ROOT, check=True, capture_output=True)
+    page = browser.new_page()
+    page.goto(f"{file.as_uri()}#v=compare&cd=all")
+    page.locator(".cmp-row.same .link").first.click()
+    source = page.get_by_role("region", name=re.compile("^Source of"))
+    expect(source).to_contain_text("the same in both runs")
+    expect(source).not_to_contain_text("Not included")
+    page.close()
+
+
+def _is_node(page: Page, pane: Locator, at: tuple[float, float]) -> bool:
+    """Whether a node is drawn there, and no group of them."""
+    page.mouse.move(*at)
+    return " more: " not in (pane.get_attribute("title") or "")

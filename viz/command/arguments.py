@@ -31,6 +31,17 @@ def printing(made: Parser) -> None:
     )
 
 
+def choosing_run(made: Parser) -> None:
+    """The option of commands that take one run of a file that may hold several."""
+    made.add_argument(
+        "--run",
+        dest="held_as",
+        metavar="LETTER",
+        help="the run of this letter, such as B, of an exported file that holds several "
+        "(default: the first)",
+    )
+
+
 def number(text: str) -> int:
     """An integer from 0 on. Raises ArgumentTypeError."""
     if not text.isdecimal() or len(text) > 15:

@@ -14,15 +14,16 @@ from core.errors import TraceError
 from viz.command.difflines import comparison_lines
 from viz.command.diffolders import diff_folders
 from viz.command.names import find_trace
-from viz.command.session import put
+from viz.command.session import put, run_named
 from viz.compare.comparison import Comparison
 from viz.compare.gate import Gate, failed_gates, parse_gates
 from viz.files.regular import replace_file
 from viz.share.exportfile import is_export
 from viz.share.html import export_html
-from viz.share.reopened import open_run
+from viz.share.reopened import open_run, runs_in
 from viz.terminal import Progress, say
 from viz.views.store import Store
+from viz.views.summary import names_apart
 
 _SLICE: Final = 0.5
 """Seconds after which progress is told."""
@@ -31,6 +32,8 @@ _SLICE: Final = 0.5
 def diff(options: argparse.Namespace) -> int:
     """Compares two runs, or two folders of runs."""
     gates = parse_gates(options.fail_on) if options.fail_on is not None else None
+    if options.b is None:
+        return _diff_runs(options, gates)
     a, b = (Path(name) for name in (options.a, options.b))
     if (a.is_dir() or b.is_dir()) and options.html is not None:
         raise TraceError("--html writes two runs, and no folders", hint="name two traces")
@@ -43,9 +46,34 @@ def diff(options: argparse.Namespace) -> int:
             hint="compare two traces, or two folders of traces",
         )
     stores = options.store = _Opened(options.progress)
-    before, now = stores.open(options.a), stores.open(options.b)
+    return _report(options, gates, stores.open(options.a), stores.open(options.b))
+
+
+def _diff_runs(options: argparse.Namespace, gates: list[Gate] | None) -> int:
+    """Compares the first two runs of one exported file."""
+    path, _ = find_trace(options.a)
+    held = runs_in(path)
+    if len(held) < 2:
+        raise TraceError(
+            "there is nothing to compare it with",
+            where=str(path),
+            hint="name two traces, or one exported file that holds two runs",
+        )
+    if len(held) > 2:
+        say(f"{path} holds {len(held)} runs; these are {held[0]} and {held[1]}", style="hint")
+    stores = options.store = _Opened(options.progress)
+    return _report(options, gates, stores.open(options.a, held[0]), stores.open(options.a, held[1]))
+
+
+def _report(
+    options: argparse.Namespace, gates: list[Gate] | None, before: Store, now: Store
+) -> int:
+    """Prints what differs between two runs; the exit code."""
     comparison = Comparison(before, now)
     data = _compare(comparison, options.progress)
+    files = names_apart([before.path, now.path])
+    runs = {key: data["runs"][key] | {"file": file} for key, file in zip("ab", files, strict=True)}
+    data = {**data, "runs": runs}
     if options.html is not None:
         _write_page(options, before, now)
     failed = failed_gates(comparison.compared(), gates) if gates is not None else []
@@ -87,13 +115,16 @@ class _Opened:
         self._progress = progress
         self._stores: list[Store] = []
 
-    def open(self, name: str) -> Store:
-        """The run that a person means by a name. Raises TraceError."""
+    def open(self, name: str, held_as: str | None = None) -> Store:
+        """The run that a person means by a name; of an exported file with several the one that is
+        `held_as`, or the first. Raises TraceError."""
         path, named = find_trace(name)
         if not named:
             say(str(path), style="hint")
         self._progress.begin(f"reading {path.name}")
-        made = open_run(path, lambda share, _: self._progress.update(share))
+        made = open_run(
+            path, lambda share, _: self._progress.update(share), run_named(held_as, path)
+        )
         if not isinstance(made, Store):
             made.close()
             raise TraceError(

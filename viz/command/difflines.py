@@ -181,7 +181,8 @@ def _environment(data: Data) -> Iterator[Line]:
         yield ""
         columns = Column("differs"), Column("A"), Column("B")
         yield from table(
-            columns, [(row["what"], row["a"], row["b"]) for row in data["environment"]]
+            columns,
+            [(row["what"], row["a"] or "-", row["b"] or "-") for row in data["environment"]],
         )
 
 

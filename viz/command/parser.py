@@ -9,7 +9,7 @@ import argparse
 import sys
 from typing import Any, Final, NoReturn
 
-from viz.command.arguments import Parser, number, positive, printing
+from viz.command.arguments import Parser, choosing_run, number, positive, printing
 from viz.command.tryparser import add_trying, executing
 from viz.terminal import put_line
 
@@ -61,6 +61,8 @@ def build_parser() -> Parser:
             "second youngest (default: the youngest)",
         )
         made.add_argument("--json", action="store_true", help="print JSON")
+        if name not in ("open", "serve", "export"):
+            choosing_run(made)
         return made
 
     opened = "serve a trace, or several side by side"
@@ -172,6 +174,7 @@ def build_parser() -> Parser:
         "node", nargs="?", metavar="NODE", help="a node, u123; without it: where RULE nearly fits"
     )
     made.add_argument("rule", metavar="RULE", help="a rule: its name, or its number")
+    choosing_run(made)
     made.add_argument("--kernel", metavar="NAME", help="the kernel that PASS is of")
     made.add_argument("--json", action="store_true", help="print JSON")
     made.add_argument(
@@ -248,7 +251,13 @@ def _comparing(made: Parser) -> None:
     """The arguments of `uopviz diff`."""
     made.set_defaults(run="viz.command.diff:diff", error=made.error, failing=2)
     made.add_argument("a", metavar="A", help="the trace of before, or a folder of traces")
-    made.add_argument("b", metavar="B", help="the trace of now, or a folder of traces")
+    made.add_argument(
+        "b",
+        nargs="?",
+        metavar="B",
+        help="the trace of now, or a folder of traces; left out: A is an exported file, and its "
+        "first two runs are compared",
+    )
     made.add_argument("--json", action="store_true", help="print JSON")
     made.add_argument(
         "--fail-on",

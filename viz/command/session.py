@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
@@ -11,7 +12,7 @@ from core.errors import TraceError, UopvizError
 from viz.command.names import Row, below, find_kernel, find_pass, find_trace
 from viz.read.tracefile import Progress as Reading
 from viz.share.reopened import open_run, open_runs, runs_in
-from viz.terminal import Line, Progress, put_json, put_lines, say
+from viz.terminal import Line, Progress, drop_output, put_json, put_lines, say
 from viz.views.answers import SINCE
 from viz.views.run import NAMES, Run
 
@@ -21,14 +22,33 @@ NOTHING_KNOWN: Final[Row] = {"maker": None, "files": [], "rules": [], "compared"
 
 
 def open_store(options: argparse.Namespace) -> Run:
-    """The run that is meant; of an exported file that holds several, the first one. One that the
-    user did not name by its path is named on standard error."""
+    """The run that is meant; of an exported file that holds several, the one that `--run` names, or
+    the first. One that the user did not name by its path is named on standard error. Raises
+    TraceError."""
     path = _meant(options, options.trace)
-    if (count := len(runs_in(path))) > 1:
-        say(f"{path} holds {count} runs; this is the first", style="hint")
-    options.store = open_run(path, _reading(options, path))
+    held_as = run_named(options.held_as, path, ", --run chooses another")
+    options.store = open_run(path, _reading(options, path), held_as)
     options.progress.begin("working")
     return options.store
+
+
+def run_named(letter: str | None, path: Path, how: str = "") -> str:
+    """The run of a file that a letter names, in either case; for None the first, and a hint where
+    there are others, which ends with `how`. Raises TraceError for a letter that no run of the file
+    has."""
+    held = runs_in(path)
+    if letter is None:
+        if len(held) > 1:
+            names = ", ".join(held)
+            say(f"{path} holds the runs {names}; this is {held[0]}{how}", style="hint")
+        return held[0]
+    if len(letter) != 1 or letter.upper() not in held:
+        raise TraceError(
+            f"there is no run {letter[:20]!r} in this file",
+            where=str(path),
+            hint="it holds " + (", ".join(held) if len(held) > 1 else "one: leave out --run"),
+        )
+    return letter.upper()
 
 
 def open_stores(options: argparse.Namespace) -> list[Run]:
@@ -141,10 +161,15 @@ def chosen_bundle(store: Run, number: int) -> dict[str, Any]:
 
 
 def put(options: argparse.Namespace, data: Any, lines: Iterable[Line]) -> int:
-    """Prints a result, as JSON or as lines; the exit code."""
+    """Prints a result, as JSON or as lines; the exit code. Whoever reads them may stop before the
+    end (`uopviz diff A B | head`): the exit code of the command stays that of the result."""
     options.progress.close()
-    if options.json:
-        put_json(data)
-    else:
-        put_lines(lines, options.color, options.wide, options.pager)
+    try:
+        if options.json:
+            put_json(data)
+        else:
+            put_lines(lines, options.color, options.wide, options.pager)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        drop_output()
     return 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from viz.command.arguments import Parser, number, positive, printing, width
+from viz.command.arguments import Parser, choosing_run, number, positive, printing, width
 
 _WHAT_IF: Final = (
     "compile a kernel otherwise, run it beside the old one, and print what differs; exit code 1: "
@@ -31,6 +31,7 @@ def add_trying(commands: Any) -> None:
         made = commands.add_parser(name, help=text, description=text)
         made.set_defaults(run=f"viz.command.{run}", error=made.error)
         made.add_argument("trace", metavar="TRACE", help="a trace, or -1 for the youngest")
+        choosing_run(made)
         made.add_argument(
             "--kernel",
             metavar="NAME",
@@ -103,6 +104,7 @@ def add_trying(commands: Any) -> None:
     made = commands.add_parser("replay", help=_REPLAY, description=_REPLAY)
     made.set_defaults(run="viz.command.replay:replay", error=made.error, failing=2)
     made.add_argument("trace", metavar="TRACE", help="a trace, or -1 for the youngest")
+    choosing_run(made)
     made.add_argument(
         "--kernel",
         metavar="NAME",

@@ -137,12 +137,16 @@ class Comparison:
     def _source_names(self, a: Scope | None, b: Scope | None) -> list[Data]:
         """The texts that either scope has, and whether they are equal but for names."""
         texts: list[dict[tuple[str, str], tuple[str, int]]] = []
+        on_request: set[tuple[str, str]] = set()
         for side, scope in zip(self._sides, (a, b), strict=True):
             found: dict[tuple[str, str], tuple[str, int]] = {}
             for text in _texts(side.store, scope):
                 if scope is not None and not text["error"]:
                     said = canonical(scope, text["kind"], text["text"])
-                    found[text["kind"], text["target"]] = text["title"], text_key(said)
+                    key = text["kind"], text["target"]
+                    found[key] = text["title"], text_key(said)
+                    if text["passes"] not in (None, scope.number):
+                        on_request.add(key)
             texts.append(found)
         scopes = zip((a, b), texts, strict=True)
         edited = [found for scope, found in scopes if scope is not None and scope.is_edited]
@@ -158,6 +162,7 @@ class Comparison:
                 "equal": key in texts[0]
                 and key in texts[1]
                 and texts[0][key][1] == texts[1][key][1],
+                "onRequest": key in on_request,
             }
             for key in keys
         ]

@@ -144,6 +144,7 @@ def _totals(side: Side) -> dict[str, float | None]:
 def rules_data(a: Side, b: Side, rules: Rules) -> list[Data]:
     """The rules that matched in either run, or whose text differs; those that differ most first."""
     matches_a, matches_b = _matches(a), _matches(b)
+    times_a, times_b = _times(a), _times(b)
     found: list[tuple[float, Data]] = []
     for match in rules.matches:
         of_a = matches_a.get(match.a, 0) if match.a is not None else None
@@ -160,6 +161,7 @@ def rules_data(a: Side, b: Side, rules: Rules) -> list[Data]:
             "a": match.a,
             "b": match.b,
             "matches": {"a": of_a, "b": of_b},
+            "us": {"a": times_a.get(match.a or 0), "b": times_b.get(match.b or 0)},
             "state": state,
             "text": text,
         }
@@ -196,6 +198,20 @@ def _matches(side: Side) -> dict[int, int]:
         for (_, rule), (matches, _, _) in totals:
             number = part.process.rule(rule)
             found[number] = found.get(number, 0) + matches
+    return found
+
+
+def _times(side: Side) -> dict[int, float]:
+    """Microseconds of the functions of each rule in its matches; nothing of a rule whose time the
+    run does not state, and of single kernels."""
+    found: dict[int, float] = {}
+    for part in [] if side.is_part else side.parts:
+        totals = [*part.file.totals.items()]
+        take(len(totals))
+        for (_, rule), (_, _, ns) in totals:
+            if ns > 0:
+                number = part.process.rule(rule)
+                found[number] = found.get(number, 0.0) + bounded(ns / 1000)
     return found
 
 

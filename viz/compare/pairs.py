@@ -72,14 +72,17 @@ class Pair:
     a: Figures | None
     b: Figures | None
     first: FirstDifference | None
+    says_the_same: bool = False
+    """Whether each text of the scope is the same on both sides: its times differ by chance."""
     failures: list[Failure] = field(default_factory=list[Failure])
 
-    def order(self) -> tuple[int, float, int]:
-        """The most changed first: by time, then by steps."""
+    def order(self) -> tuple[int, bool, float, int]:
+        """The most changed first: those whose texts differ, then by time, then by steps."""
         one, other = self.a, self.b
         us = abs((one.whole_us if one else 0.0) - (other.whole_us if other else 0.0))
         steps = abs((one.steps if one else 0) - (other.steps if other else 0))
-        return STATES.index(self.state), -us if math.isfinite(us) else 0.0, -steps
+        us = us if math.isfinite(us) else 0.0
+        return STATES.index(self.state), self.says_the_same, -us, -steps
 
     def data(self, sides: tuple[Side, Side], rules: Rules) -> Data:
         """As the page has it. Raises BudgetError."""
@@ -152,21 +155,28 @@ def compare_pair(match: ScopeMatch, rules: Rules) -> Pair:
     if a is None or b is None:
         failures = [_failure(s, r, s is b) for s in (a, b) if s for r in s.passes if r.error]
         state = "removed" if b is None else "added"
-        return Pair(match, state, figures_a, figures_b, None, _innermost(failures))
+        return Pair(match, state, figures_a, figures_b, None, failures=_innermost(failures))
     edited = a.is_edited or b.is_edited  # then there are no steps to compare
     passes = [] if edited else compare_passes(a, b, rules)
     first = None if edited else first_difference(a, b, passes)
-    texts = all(texts_a[key].key == texts_b[key].key for key in texts_a.keys() & texts_b.keys())
+    texts = texts_a.keys() == texts_b.keys() and all(
+        text.key == texts_b[key].key for key, text in texts_a.items()
+    )
     same = (
         first is None
         and texts
-        and texts_a.keys() == texts_b.keys()
         and a.target == b.target
         and _failed(a) == _failed(b)
         and (bool(a.passes) or a.key == b.key)
     )
     return Pair(
-        match, "equal" if same else "changed", figures_a, figures_b, first, _failures(a, b, passes)
+        match,
+        "equal" if same else "changed",
+        figures_a,
+        figures_b,
+        first,
+        texts and bool(texts_a),
+        _failures(a, b, passes),
     )
 
 

@@ -19,6 +19,7 @@ from viz.server.runs.pairs import Pairs
 from viz.server.runs.whatif import WhatIf
 from viz.share.reopened import open_run
 from viz.views.run import FIRST, NAMES, Run
+from viz.views.summary import names_apart
 
 
 class State:
@@ -60,8 +61,10 @@ class State:
             return sorted(self._runs.items())
 
     def named(self) -> list[dict[str, Any]]:
-        """All runs in the form `RunName` of the page."""
-        return [run.named(name) for name, run in self.runs()]
+        """All runs in the form `RunName` of the page; files of one name with their folders."""
+        found = [run.named(name) for name, run in self.runs()]
+        files = names_apart([path for _, path in found])
+        return [said | {"file": file} for (said, _), file in zip(found, files, strict=True)]
 
     def open(self, path: Path) -> str:
         """Opens one more run; its name. Raises TraceError where the file is no trace, and

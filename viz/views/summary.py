@@ -97,6 +97,19 @@ def run_title(run: Mapping[str, Any]) -> str:
     return f"{name} · {commit}{edits}" if commit else name
 
 
+def names_apart(paths: Sequence[Path]) -> list[str]:
+    """The names of files; of different files with the same name, with as many of the folders around
+    them as tell them apart: "before/a.viz" and "now/a.viz"."""
+    parts = [path.absolute().parts for path in paths]
+    found: list[str] = []
+    for own in parts:
+        others, count = {other for other in parts if other != own}, 1
+        while count < len(own) and any(other[-count:] == own[-count:] for other in others):
+            count += 1
+        found.append("/".join(own[-count:]))
+    return found
+
+
 def run_seconds(processes: Sequence[Process]) -> float:
     """How long the run took: as its main process says, or until the last recorded thing."""
     files = [p.file for p in processes]

@@ -47,6 +47,14 @@ def test_pairs_are_equal_and_in_order(a: list[int], b: list[int]) -> None:
     assert len(pairs) >= 0.5 * longest(a, b)
 
 
+@pytest.mark.parametrize("count", [3, 19, 40, 3000])
+def test_a_key_that_moved_across_others_leaves_these_together(count: int) -> None:
+    a, b = [*[0] * count, 1], [1, *[0] * (count + 9)]
+    pairs = align(keys(a), keys(b))
+    check(a, b, pairs)
+    assert len(pairs) == count
+
+
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.integers(0, 5), max_size=11), st.lists(st.integers(0, 5), max_size=11))
 def test_of_short_ones_the_longest_is_found(a: list[int], b: list[int]) -> None:

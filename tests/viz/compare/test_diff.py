@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sqlite3
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +18,7 @@ from tests.viz.compare.made import RULES, Program, opts, program, record
 from tests.viz.test_cli import run
 from viz.command.parser import build_parser
 from viz.compare.gate import CONDITIONS, parse_gates
+from viz.views.summary import names_apart
 from viz.write.writer import TraceWriter
 
 BEFORE = program(3, kernels=3)
@@ -173,9 +177,10 @@ def test_what_cannot_be_compared(a: Path, tmp_path: Path, capsys: Capture) -> No
             code, out, err = run(capsys, "diff", *pair)
             assert (code, out) == (2, "")
             assert said in err and "Traceback" not in err and "\nhint: " in err
-    with pytest.raises(SystemExit) as error:
-        run(capsys, "diff", a)
-    assert error.value.code == 2
+    for alone in (a, foreign, tmp_path / "missing.viz", tmp_path):
+        code, out, err = run(capsys, "diff", alone)
+        assert (code, out) == (2, "")
+        assert "there is nothing to compare it with" in err and "\nhint: " in err
 
 
 def test_a_damaged_trace_is_never_equal(a: Path, tmp_path: Path, capsys: Capture) -> None:
@@ -256,3 +261,72 @@ def test_json_goes_with_conditions(a: Path, tmp_path: Path, capsys: Capture) -> 
     assert code == 1
     assert json.loads(out)["failed"] == ["gone-rules: add_zero"]
     assert err == "uopviz: gone-rules: add_zero\n"
+
+
+def test_the_exit_code_is_that_of_the_result_though_nobody_reads_it(
+    a: Path, tmp_path: Path
+) -> None:
+    b = changed(tmp_path / "b.viz", replace(BEFORE, rules=RULES[1:]))
+    for words, expected in (((a, b), 1), ((a, b, "--json"), 1), ((a, a), 0)):
+        reader, writer = os.pipe()
+        os.close(reader)
+        done = subprocess.run(
+            [sys.executable, "-m", "viz", "diff", *map(str, words)], stdout=writer, stderr=-1
+        )
+        os.close(writer)
+        assert (done.returncode, done.stderr) == (expected, b"")
+
+
+def test_files_of_one_name_are_told_apart(a: Path, tmp_path: Path, capsys: Capture) -> None:
+    for folder in ("before", "now"):
+        (tmp_path / folder).mkdir()
+        shutil.copy(a, tmp_path / folder / "t.viz")
+    out = run(capsys, "diff", tmp_path / "before/t.viz", tmp_path / "now/t.viz")[1]
+    assert [line.split()[-1] for line in out.splitlines()[:2]] == ["before/t.viz", "now/t.viz"]
+    out = run(capsys, "diff", a, tmp_path / "now/t.viz")[1]
+    assert [line.split()[-1] for line in out.splitlines()[:2]] == ["a.viz", "t.viz"]
+    paths = [Path("/x/a/t.viz"), Path("/x/b/t.viz"), Path("/y/a/t.viz"), Path("/x/a/t.viz")]
+    assert names_apart(paths) == ["x/a/t.viz", "b/t.viz", "y/a/t.viz", "x/a/t.viz"]
+
+
+def test_what_one_run_does_not_state_is_a_dash(tmp_path: Path, capsys: Capture) -> None:
+    for name, flags in (("a", {}), ("b", {"BEAM": 0})):
+        with TraceWriter(tmp_path / f"{name}.viz", {"flags": flags}):
+            pass
+    out = run(capsys, "diff", tmp_path / "a.viz", tmp_path / "b.viz")[1]
+    (line,) = [line for line in out.splitlines() if "BEAM" in line]
+    assert line.split() == ["flag", "BEAM", "-", "0"]
+
+
+def test_the_time_of_rules(tmp_path: Path, capsys: Capture) -> None:
+    for name, ns in (("a", 1000), ("b", 4000)):
+        with TraceWriter(tmp_path / f"{name}.viz", {}) as t:
+            x, y = t.node("CONST", "int", arg="1"), t.node("CONST", "int", arg="2")
+            for at in range(2):
+                made = t.rewrite_begin("pass", x, at=at)
+                t.match(made, t.rule("slow", "rules.py", 1), x, y, {}, ns)
+                t.match(made, t.rule("untimed", "rules.py", 2), y, x, {}, 0)
+                t.rewrite_end(made, x)
+    _, out, _ = run(capsys, "diff", tmp_path / "a.viz", tmp_path / "b.viz", "--json")
+    times = {rule["name"]: rule["us"] for rule in json.loads(out)["rules"]}
+    assert times == {"slow": {"a": 2, "b": 8}, "untimed": {"a": None, "b": None}}
+
+
+def test_kernels_whose_texts_differ_come_first(tmp_path: Path, capsys: Capture) -> None:
+    """Times of the same text differ by chance, however much."""
+    for name, rule, text, ns in (("a", "add", "x = 1", 1_000), ("b", "sub", "x = 2", 9_000_000)):
+        with TraceWriter(tmp_path / f"{name}.viz", {}) as t:
+            for kernel, own, time in (("same", "y = 1", ns), ("other", text, 1_000)):
+                x = t.node("CONST", "int", arg=kernel)
+                group = t.context_begin(kernel, "kernel")
+                t.kernel(group, kernel, target="x86-64", device="CPU", ast=x)
+                made = t.rewrite_begin("pass", x, context=group)
+                after = t.node("CONST", "int", arg=rule)
+                t.match(made, t.rule(rule, "rules.py", 1), x, after, {}, 0)
+                t.rewrite_end(made, after)
+                t.artifact(group, "c", "x86-64", own)
+                t.context_end(group)
+                t.launch(kernel, "CPU", 0, time)
+    _, out, _ = run(capsys, "diff", tmp_path / "a.viz", tmp_path / "b.viz", "--json")
+    listed = [(scope["name"]["a"], scope["us"]["b"]) for scope in json.loads(out)["scopes"]]
+    assert listed == [("other", 1), ("same", 9000)]

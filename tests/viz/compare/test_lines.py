@@ -133,3 +133,18 @@ def test_random_edits_leave_no_line_out() -> None:
         b = [line for line in a if choose.random() > 0.2]
         b[len(b) // 2 : len(b) // 2] = choose.choices(PTX.splitlines(), k=3)
         check(source_difference("\n".join(a), "\n".join(b), "ptx"))
+
+
+def test_a_label_is_renamed_with_its_branches() -> None:
+    a = (
+        "entry:\n  br label %enter23, !dbg !39\nenter23:\n  br label %loop23\nloop23:\n"
+        "  %v23 = phi i32 [ 0, %enter23 ], [ %next23, %loop23 ]\n  %next23 = add i32 %v23, 1\n"
+        "  br label %loop23\n"
+    )
+    found = source_difference(a, a.replace("23", "42"), "llvm")
+    check(found)
+    assert said(found) == {"same": 1, "renamed": 7}
+    assert dict(found["renamed"])["%loop23"] == "%loop42"
+    other = a.replace("23", "42").replace("loop42:", "loop99:")
+    (row,) = [r for r in source_difference(a, other, "llvm")["rows"] if r["state"] == "changed"]
+    assert row["a"] == 5

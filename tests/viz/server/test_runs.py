@@ -119,6 +119,16 @@ def test_runs_are_opened_and_closed(client: FlaskClient, cache: Path) -> None:
     assert (refused.status_code, "stays open" in refused.get_json()["error"]["what"]) == (400, True)
 
 
+def test_runs_whose_files_have_one_name_are_told_apart(
+    client: FlaskClient, store: Store, cache: Path
+) -> None:
+    twin = store.path.name
+    recorded(cache / twin, 21, "cached")
+    assert client.post("/api/runs", json={"name": twin}).get_json() == {"run": "C"}
+    files = [f"{store.path.parent.name}/{twin}", "other.viz", f"cache/{twin}"]
+    assert [one["file"] for one in get(client, "runs")] == files
+
+
 @pytest.mark.parametrize("body", [{}, {"name": "../cached.viz"}, {"name": 7}, {"name": ""}, []])
 def test_only_traces_of_the_cache_are_opened(
     client: FlaskClient, cache: Path, body: object

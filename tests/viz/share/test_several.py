@@ -329,7 +329,7 @@ def test_the_command_exports_several(
     assert (code, runs_in(tmp_path / "three.html")) == (0, "ABC")
     code, out, err = said(capsys, "show", made)
     assert code == 0
-    assert "holds 2 runs; this is the first" in err
+    assert "holds the runs A, B; this is A, --run chooses another" in err
     for words, wrong in (
         (("-o", tmp_path / "x.viz"), "a trace holds one run"),
         (("--kernel", "kernel_0"), "--kernel chooses from one run"),
@@ -338,6 +338,54 @@ def test_the_command_exports_several(
         assert (code, wrong in err) == (1, True)
     code, _, err = said(capsys, "export", made, made, made, made, made, "-o", tmp_path / "x.html")
     assert (code, "more than 8 runs are too many" in err) == (1, True)
+
+
+def test_each_run_of_a_file_is_chosen_by_its_letter(
+    store: Store, other: Store, dist: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    both = tmp_path / "both.html"
+    assert said(capsys, "export", store.path, other.path, "-o", both)[0] == 0
+    for command in ("show", "stats", "query"):
+        more = ["SELECT id, name FROM rewrites ORDER BY id"] if command == "query" else []
+        for letter, path in (("A", store.path), ("B", other.path), ("b", other.path)):
+            code, out, err = said(capsys, command, both, *more, "--run", letter, "--json")
+            assert (code, err) == (0, "")
+            _, alone, _ = said(capsys, command, path, *more, "--json")
+            assert _of_the_trace(json.loads(out)) == _of_the_trace(json.loads(alone))
+    for path, letter, hint in (
+        (both, "C", "it holds A, B"),
+        (both, "AB", "it holds A, B"),
+        (both, "", "it holds A, B"),
+        (store.path, "B", "it holds one: leave out --run"),
+    ):
+        code, out, err = said(capsys, "show", path, "--run", letter)
+        assert (code, out) == (1, "")
+        assert f"there is no run {letter!r} in this file" in err
+        assert hint in err
+    assert said(capsys, "show", store.path, "--run", "A")[0] == 0
+
+
+def _of_the_trace(data: Any) -> Any:
+    """Without what a file says of itself, and what is looked up beside it."""
+    if not isinstance(data, dict):
+        return data
+    left_out = ("run", "since", "text", "checked", "inputs")
+    return {key: value for key, value in data.items() if key not in left_out}
+
+
+def test_the_runs_of_one_file_are_compared(
+    store: Store, other: Store, dist: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    both = tmp_path / "both.html"
+    assert said(capsys, "export", store.path, other.path, "-o", both)[0] == 0
+    code, out, err = said(capsys, "diff", both, "--json")
+    assert (code, err) == (1, "")
+    _, alone, _ = said(capsys, "diff", store.path, other.path, "--json")
+    assert json.loads(out)["scopes"] == json.loads(alone)["scopes"]
+    code, _, err = said(capsys, "diff", both, store.path)
+    assert (code, "holds the runs A, B; this is A" in err) == (0, True)
+    code, _, err = said(capsys, "diff", store.path)
+    assert (code, "there is nothing to compare it with" in err) == (2, True)
 
 
 def test_a_difference_is_written_as_a_page(

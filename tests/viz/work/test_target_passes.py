@@ -23,6 +23,7 @@ from tests.viz.views.node_history import node_history
 from viz.check.message import message
 from viz.cli import main
 from viz.command.check import lines
+from viz.compare.comparison import Comparison
 from viz.server.app import create_app
 from viz.server.security import Guard
 from viz.share.copy import write_trace
@@ -507,3 +508,17 @@ def test_files_that_a_stranger_names_are_not_read(tmp_path: Path) -> None:
         bundle = store.bundle(passes[0]["id"]) or {}
         assert any("secret.txt:2" in origin for origin in bundle["origins"]), "named, not read"
         store.close()
+
+
+def test_a_comparison_says_which_texts_were_compiled_on_request(
+    recorded: Path, compiled: tuple[Store, int]
+) -> None:
+    store, kernel = compiled
+    other = Store(recorded)
+    found = Comparison(store, other).scopes(kernel, kernel)
+    assert found is not None
+    said = {(one["kind"], one["target"]): one["onRequest"] for one in found["sources"]}
+    assert said["ptx", "sm_90"] and said["llvm", "gfx1100"]
+    assert not any(later for (_, target), later in said.items() if target == "x86-64")
+    assert sum(not later for later in said.values()) >= 2, "what was recorded"
+    other.close()

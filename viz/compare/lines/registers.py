@@ -13,6 +13,8 @@ from typing import Final
 from viz.compare.matching.canonical import text_key
 
 _PERCENT: Final = re.compile(r"%[A-Za-z_]*\d+(?:\.\d+)?|\$[A-Za-z_]+\d+")
+_LLVM: Final = re.compile(_PERCENT.pattern + r"|^[A-Za-z_]+\d+(?:\.\d+)?(?=:)")
+"""A label stands without its % where its block begins."""
 _ASSEMBLY: Final = re.compile(r"\b[vsa](?:\d+|\[\d+:\d+\])|\bU?[RP]\d+\b|%[xyz]mm\d+|\br\d+d?\b")
 _WORDS: Final = re.compile(r"\b[A-Za-z_]+\d+\b")
 _TYPES: Final = re.compile(
@@ -22,7 +24,7 @@ _TYPES: Final = re.compile(
 """Words with a number at their end that are no registers in C."""
 _KINDS: Final = {
     "ptx": _PERCENT,
-    "llvm": _PERCENT,
+    "llvm": _LLVM,
     "asm": _ASSEMBLY,
     "c": _WORDS,
     "cpp": _WORDS,
@@ -57,6 +59,8 @@ def read_lines(lines: list[str], language: str) -> list[Line]:
     for line in lines:
         said = _DEBUG.sub("", line) if "!" in line else line
         registers = [r for r in pattern.findall(said) if not (words and _TYPES.fullmatch(r))]
+        if pattern is _LLVM:
+            registers = [r if r[0] in "%$" else f"%{r}" for r in registers]
         shape = said
         if registers:
             shape = pattern.sub(lambda m: _placeholder(m[0], words), said)

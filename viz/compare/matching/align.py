@@ -3,8 +3,8 @@
 What is equal at both ends goes together. Between, keys that each side has once are anchors, as many
 as are in the same order (patience diff, Bram Cohen); between anchors this is done again. What is
 left without any is compared exactly where that is little work (Myers, "An O(ND) difference
-algorithm", 1986), else the n-th of a key goes with the n-th on the other side. Never looks at what
-keys stand for.
+algorithm", 1986), else the n-th of a key goes with the n-th on the other side; so, too, where that
+is more than anchors would leave room for. Never looks at what keys stand for.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _WORK: Final = 20
 _LEAST: Final = 20_000
 _RUNS: Final = (1, 4, 16, 64)
 """Keys of the runs that may be anchors."""
-_SMALL: Final = 12
-"""Keys of a stretch that is compared exactly, without anchors."""
+_SMALL: Final = 64
+"""Keys of a stretch, of both sides together, that is compared exactly, without anchors."""
 _FEW: Final = 64
 """Keys of a stretch of a stretch that are compared at once."""
 
@@ -51,7 +51,10 @@ def align(a: Keys, b: Keys) -> list[Pair]:
         if low_a == high_a or low_b == high_b:
             continue
         part_a, part_b = a[low_a:high_a], b[low_b:high_b]
-        anchors = _anchors(part_a, part_b) if max(len(part_a), len(part_b)) > _SMALL else []
+        anchors = _anchors(part_a, part_b) if len(part_a) + len(part_b) > _SMALL else []
+        if anchors and len(inner := _in_turn(part_a, part_b)) > _room(anchors, part_a, part_b):
+            found += ((low_a + i, low_b + j) for i, j in inner)
+            continue
         if not anchors:
             most = min(len(part_a) + len(part_b), MAX_EDITS, isqrt(work))
             inner, edits = _exact(part_a.tolist(), part_b.tolist(), most)
@@ -150,6 +153,13 @@ def _anchors(a: Keys, b: Keys) -> list[Pair]:
         if len(at_a):
             return _in_order(once_a[at_a], once_b[at_b])
     return []
+
+
+def _room(anchors: Sequence[Pair], a: Keys, b: Keys) -> int:
+    """How many keys may go together at most where anchors do: one that has moved across a long
+    stretch leaves the others no room."""
+    gaps = fill(anchors, len(a), len(b))
+    return len(anchors) + sum(min(len(of_a), len(of_b)) for of_a, of_b in gaps)
 
 
 def _runs(keys: Keys, apart: int) -> Keys:

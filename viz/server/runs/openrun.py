@@ -96,11 +96,11 @@ class OpenRun:
             )
         return opened.serial, opened.run
 
-    def named(self, name: str) -> dict[str, Any]:
-        """It under a name, in the form `RunName` of the page."""
+    def named(self, name: str) -> tuple[dict[str, Any], Path]:
+        """It under a name, in the form `RunName` of the page; and its file."""
         trace = self._trace
-        live, file = trace.run.live, trace.run.path.name
-        return {"name": name, "file": file, "title": trace.title, "live": live}
+        live, path = trace.run.live, trace.run.path
+        return {"name": name, "file": path.name, "title": trace.title, "live": live}, path
 
     @property
     def state(self) -> int:

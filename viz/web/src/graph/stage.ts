@@ -188,9 +188,11 @@ class CanvasStage implements Stage {
   setScope(scope: Scope): void {
     if (scope === this.scope) return;
     this.scope = scope;
-    // The change stays under the eye while everything else may get another place.
-    const anchor = this.views.content?.diff.focus[0] ?? this.loaded?.bundle.root ?? -1;
-    const held = this.views.screenOf(anchor);
+    // What is selected, or else the change, stays under the eye; all else may get another place.
+    const at = this.marks.selected === null ? null : this.views.screenOf(this.marks.selected);
+    const focus = this.views.content?.diff.focus[0] ?? this.loaded?.bundle.root ?? -1;
+    const anchor = at && this.marks.selected !== null ? this.marks.selected : focus;
+    const held = at ?? this.views.screenOf(focus);
     void this.arrange(() => this.views.hold(anchor, held));
   }
 

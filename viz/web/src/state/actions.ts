@@ -133,7 +133,7 @@ export function switchWith(show: (name: string) => void): void {
 
 /** The names of the traces' files of all open runs, by letters. */
 function filesOfRuns(): Map<string, string> {
-  const files = new Map(openRuns.peek().map((one) => [one.name, one.file.slice(0, LONGEST)]));
+  const files = new Map(openRuns.peek().map((one) => [one.name, fileName(one.file)]));
   return files.set(runName.peek(), fileName(run.peek()?.file));
 }
 

@@ -96,6 +96,9 @@ export interface RulePair extends Both<number> {
   name: string;
   file: string;
   matches: Both<number>;
+  /** Of its function in all its matches, microseconds; null: that is not known. Not in files
+   * that were exported before there was this figure. */
+  us?: Both<number>;
   state: "more" | "less" | "gone" | "new" | "equal";
   /** Whether its recorded text differs. */
   text: boolean;
@@ -140,6 +143,9 @@ export interface SourceName {
   a: boolean;
   b: boolean;
   equal: boolean;
+  /** Not recorded on both sides: compiled when somebody asked for it, with the code that was
+   * installed then. Missing in older exports. */
+  onRequest?: boolean;
 }
 
 /** How two passes go in step. 0 in place of a rewrite: none on that side. */

@@ -107,9 +107,11 @@ export const compareLink = new LinkPart<CompareLink>({
     (a.walk !== null && a.row !== null && b.row !== null && Math.abs(a.row - b.row) > 1),
 });
 
-/** Shows something else of the pair; a jump gets an entry of its own in the history. */
+/** Shows something else of the pair; a jump gets an entry of its own in the history. What is typed
+ * into the filter of one tab is not for those of another. */
 export function show(change: Partial<CompareLink>, history?: "replace" | "push"): void {
-  go({}, history, compareLink.with(change));
+  const isOtherTab = change.tab !== undefined && change.tab !== compareLink.peek().tab;
+  go({}, history, compareLink.with(isOtherTab ? { query: "", ...change } : change));
 }
 
 /** The two numbers of "3.4"; 0: none on that side. */

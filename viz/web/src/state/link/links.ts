@@ -26,6 +26,10 @@ export const rulesNamed = (name: string): string => address({ v: "rules", q: nam
 /** The page of a rule. */
 export const ruleAt = (rule: number): string => address({ v: "rules", ru: rule });
 
+/** The page of a rule of another run. */
+export const ruleOfRun = (run: string, rule: number): string =>
+  address({ v: "rules", ru: rule, ...(run === "A" ? {} : { run }) });
+
 /** Where a rule nearly fires in a pass. */
 export const nearMissesAt = (rewrite: number, rule: number): string =>
   address({ r: rewrite, tab: "why", why: rule, near: 1 });

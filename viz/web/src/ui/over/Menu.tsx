@@ -65,7 +65,9 @@ function Popup({ anchor, label, close, children }: PopupProps) {
     const top = below + height > innerHeight - 8 ? Math.max(8, at.top - height - 4) : below;
     el.style.left = `${left}px`;
     el.style.top = `${top}px`;
-    (el.querySelector<HTMLElement>("input, .mi") ?? el).focus();
+    const chosen = el.querySelectorAll<HTMLElement>('.mi[aria-checked="true"]');
+    const first = el.querySelector<HTMLElement>("input, .mi") ?? el;
+    (chosen.length === 1 ? chosen[0]! : first).focus(); // which brings it into view
   }, []);
   useEffect(() => {
     const outside = (e: PointerEvent): void => {

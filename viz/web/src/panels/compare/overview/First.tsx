@@ -95,9 +95,11 @@ function Side({ side, rule, step }: SideProps) {
           <span class="t3 el">
             {first[side] === null
               ? "does not have this pass"
-              : step === null
-                ? `no match here${first.node ? ` on ${short(first.node, 60)}` : ""}`
-                : ""}
+              : first[side === "a" ? "b" : "a"] === null
+                ? "has this pass alone"
+                : step === null
+                  ? `no match here${first.node ? ` on ${short(first.node, 60)}` : ""}`
+                  : ""}
           </span>
         ) : (
           <b class="mono el" title={nameOfRule(side, rule)}>

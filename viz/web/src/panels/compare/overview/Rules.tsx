@@ -1,17 +1,24 @@
 /** Rules that fire more or less often, that one side has not, or that were edited in between. */
-import { computed } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import { onArrows } from "../../../parts/arrows";
-import type { RulePair } from "../../../data/messages/compare";
+import type { Both, RulePair } from "../../../data/messages/compare";
 import { count, plural, short } from "../../../state/format";
+import { ruleOfRun } from "../../../state/link/links";
 import { compareLink, show } from "../link";
 import { comparison } from "../data/store";
-import { figure } from "./figures";
+import { change, figure, ratioText, verdict } from "./figures";
 
 /** Rules that are drawn at once, on the tab and beside the kernels. */
 const MOST = 300;
 const FEW = 14;
 
 const isSame = (r: RulePair): boolean => r.state === "equal" && !r.text;
+
+/** The tab has the rules that cost more first, not those that fire more. */
+const byTime = signal(false);
+
+const timeOf = (r: RulePair): Both<number> => r.us ?? { a: null, b: null };
+const slower = (r: RulePair): number => (timeOf(r).b ?? 0) - (timeOf(r).a ?? 0);
 
 /** Those that differ, by how much; then the others. */
 const rules = computed(() => {
@@ -66,16 +73,32 @@ export function FewRules() {
 export function RulesTab() {
   const { all, query } = compareLink.value;
   const q = query.trim().toLowerCase();
-  const some = (all ? rules.value : differing.value).filter((r) =>
+  const found = (all || byTime.value ? rules.value : differing.value).filter((r) =>
     r.name.toLowerCase().includes(q),
   );
+  const some = byTime.value ? [...found].sort((x, y) => slower(y) - slower(x)) : found;
   const hidden = rules.value.length - differing.value.length;
   return (
     <section class="ov-sec cmp-rules cmp-wide" data-region="Rules" aria-label="Rules">
       <div class="ov-h">
         <h3>Rules</h3>
-        <span class="t3 nw">matches in B minus A</span>
+        <span class="t3 el">matches in B minus A, and what their functions took</span>
         <span class="sp" />
+        <div class="seg" role="group" aria-label="Order of the rules">
+          {[false, true].map((one) => (
+            <button
+              type="button"
+              key={String(one)}
+              aria-pressed={byTime.value === one}
+              title={
+                one ? "All rules, those that cost more in B first" : "Those that differ, most first"
+              }
+              onClick={() => (byTime.value = one)}
+            >
+              {one ? "By time" : "By matches"}
+            </button>
+          ))}
+        </div>
         <label class="field cmp-filter">
           <input
             id="cmp-filter"
@@ -89,7 +112,7 @@ export function RulesTab() {
       </div>
       <div class="cmp-rows" onKeyDown={onArrows}>
         {some.slice(0, MOST).map((r) => (
-          <Line key={`${r.file} ${r.name}`} rule={r} />
+          <Line key={`${r.file} ${r.name}`} rule={r} whole />
         ))}
         {!some.length && (
           <div class="state">
@@ -104,7 +127,7 @@ export function RulesTab() {
               The first {count(MOST)} of {plural(some.length, "rule")} are listed.
             </span>
           )}
-          {!all && hidden > 0 && (
+          {!all && !byTime.value && hidden > 0 && (
             <button type="button" class="link num" onClick={() => show({ all: true }, "replace")}>
               {count(hidden)} more fire equally often. Show
             </button>
@@ -123,13 +146,14 @@ const STATES: Record<RulePair["state"], { words: string; kind: string } | null> 
   equal: null,
 };
 
-function Line({ rule }: { rule: RulePair }) {
+/** `whole`: with what it took, and with the pages of the rule in both runs. */
+function Line({ rule, whole = false }: { rule: RulePair; whole?: boolean }) {
   const n = byHowMuch(rule);
   const share = Math.abs(n) / most.value;
   const said = STATES[rule.state];
   const { a, b } = rule.matches;
   return (
-    <div class="cmp-rule" data-line>
+    <div class={whole ? "cmp-rule whole" : "cmp-rule"} data-line>
       <span class="row g4">
         <button
           type="button"
@@ -159,6 +183,38 @@ function Line({ rule }: { rule: RulePair }) {
         {a === b ? figure(a, "") : `${figure(a ?? 0, "")} → ${figure(b ?? 0, "")}`}
       </span>
       <b class="num r nw">{n > 0 ? `+${count(n)}` : n < 0 ? `−${count(-n)}` : "0"}</b>
+      {whole && <Cost rule={rule} />}
     </div>
+  );
+}
+
+function Cost({ rule }: { rule: RulePair }) {
+  const sides = ["a", "b"] as const;
+  const us = timeOf(rule);
+  const kind = { better: "cadd", worse: "cmov", "": "t2" }[verdict(us, true)];
+  return (
+    <>
+      <span class="num r nw t2">{change(us, "us")}</span>
+      <span class={`num r nw ${kind}`}>{ratioText(us)}</span>
+      <span class="row g4 nw">
+        {sides.map((side) => {
+          const number = rule[side];
+          const letter = side.toUpperCase();
+          return (
+            number !== null && (
+              <a
+                key={side}
+                class="link"
+                tabIndex={-1}
+                href={ruleOfRun(compareLink.value[side], number)}
+                title={`The page of ${short(rule.name, 80)} in ${letter}`}
+              >
+                in {letter}
+              </a>
+            )
+          );
+        })}
+      </span>
+    </>
   );
 }

@@ -2,6 +2,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { Failed } from "../../../parts/Failed";
 import type { SourceDifference } from "../../../data/messages/compare";
+import { allData } from "../../../state/actions";
 import { clip, count, plural, short } from "../../../state/format";
 import { languageOf, pieces, startState } from "../../../ui/code/languages";
 import { compareLink, show } from "../link";
@@ -54,7 +55,7 @@ export function Source() {
               class={now && keyOfSource(s) === keyOfSource(now) ? "chip on" : "chip"}
               key={keyOfSource(s)}
               aria-pressed={now !== null && keyOfSource(s) === keyOfSource(now)}
-              title={`${s.title}${s.target ? ` for ${s.target}` : ""}: ${stateOf(s)}`}
+              title={`${s.title}${s.target ? ` for ${s.target}` : ""}: ${stateOf(s)}${s.onRequest ? ", compiled on request" : ""}`}
               onClick={() => show({ source: keyOfSource(s) }, "replace")}
             >
               {!s.equal && <span class="cmov">◆</span>}
@@ -65,6 +66,12 @@ export function Source() {
             </button>
           ))}
         </div>
+      )}
+      {now?.onRequest && (
+        <p class="t3 cmp-note">
+          Compiled on request, with the code that was installed then, not with the compilers of the
+          runs: what these do differently does not show here.
+        </p>
       )}
       <Body />
     </section>
@@ -96,6 +103,13 @@ function Tally() {
 function Body() {
   const problem = watchedSource.error.value ?? watchedScope.error.value;
   const d = watchedSource.answer.value;
+  if (problem && !d && source.value?.equal && !allData().server)
+    return (
+      <div class="state">
+        This text is the same in both runs. The file leaves it out here; the page of the kernel has
+        it.
+      </div>
+    );
   if (problem && !d)
     return (
       <Failed
