@@ -86,7 +86,8 @@ def test_the_sources_panel_keeps_it_too(new_page: New, own: Process) -> None:
     page = e.page
     e.press("s")
     editor = page.get_by_role("textbox", name=re.compile("^LLVM IR source"))
-    expect(editor).to_be_visible(timeout=WAIT)
+    edit = page.get_by_title(re.compile("^Edit this text and run it on"))
+    expect(edit.first).to_be_enabled(timeout=WAIT)
     e.press("Shift+E")
     expect(editor).to_be_focused(timeout=WAIT)
     e.press("Control+Shift+Enter")

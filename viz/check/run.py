@@ -38,6 +38,11 @@ def processes(jobs: int, memory: int = MEMORY) -> Executor:
     return ProcessPoolExecutor(jobs, context, _begin, (memory,))
 
 
+def how_far(done: int, count: int) -> str:
+    """How many passes are checked, in words."""
+    return f"checked {done:,} of {count:,} {'pass' if count == 1 else 'passes'}"
+
+
 def check_passes(
     store: Store,
     part: Part,
@@ -63,7 +68,7 @@ def check_passes(
                 for data in found:
                     made[data["rewrite"]] = data
                     tell(data)
-                progress(f"checked {len(made):,} of {count:,} passes")
+                progress(how_far(len(made), count))
         left = broken
         if not left:
             break

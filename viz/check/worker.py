@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from core.check.limits import limit_files
 from viz.check.part import Part, check_part, opened_as
-from viz.check.run import check_passes, processes
+from viz.check.run import check_passes, how_far, processes
 from viz.work.lines import answer_request, part, progress
 
 FEW: Final = 4
@@ -35,7 +35,7 @@ def check_job(request: Mapping[str, Any]) -> dict[str, int]:
     rules = frozenset(str(name) for name in request["rules"])
     files = tuple(str(name) for name in request["files"])
     asked = Part(path, numbers, rules, SECONDS, files=files)
-    progress(f"checked 0 of {len(numbers):,} passes")
+    progress(how_far(0, len(numbers)))
     if len(numbers) > FEW:
         store = opened_as(path, files)
         jobs = max(1, min(MOST_JOBS, (os.cpu_count() or 2) // 2))
@@ -46,7 +46,7 @@ def check_job(request: Mapping[str, Any]) -> dict[str, int]:
         for done, number in enumerate(numbers, 1):
             for checked in check_part(replace(asked, rewrites=(number,))):
                 part(checked)
-            progress(f"checked {done:,} of {len(numbers):,} passes")
+            progress(how_far(done, len(numbers)))
     return {"passes": len(numbers)}
 
 
