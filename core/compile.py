@@ -29,6 +29,7 @@ from core.toolchain.nvidia_tools import find_tool
 from core.toolchain.program import Argument, Artifact, Program
 from core.toolchain.sass import sass
 from core.uop import UOp
+from core.uop.givenkernel import check_ast
 from core.uop.kernelinfo import Opt
 from core.uop.kernels import is_lowered
 from core.uop.observe import attached, context
@@ -56,6 +57,7 @@ def compile_kernel(
     on the search that found the opts of the AST. Raises CompileError where a pass fails and
     RenderError where a node has no text.
     """
+    check_ast(ast, "compile_kernel")
     chosen = () if opts is None and NOOPT else None if opts is None else tuple(opts)
     with _compiling:
         applied = in_force()
@@ -118,13 +120,16 @@ def _calls(ast: UOp) -> tuple[str, ...]:
     return tuple(dict.fromkeys((written, *lines))) if written else lines
 
 
-def sources_for(ast: UOp, target: Target, opts: Sequence[Opt] | None = None) -> list[Artifact]:
+def sources_for(
+    ast: UOp, target: Target, opts: Sequence[Opt] | None = None, *, machine_code: bool = True
+) -> list[Artifact]:
     """Every text that can be made of a kernel for `target`, on any machine: PTX and CUDA C++ (and
-    SASS, where NVIDIA's tools are installed); or LLVM IR, HIP C++ and AMD's ISA; or LLVM IR, C and
-    the processor's assembly.
+    SASS, where NVIDIA's tools are installed; not without `machine_code`: the tools take 0.3 s); or
+    LLVM IR, HIP C++ and AMD's ISA; or LLVM IR, C and the processor's assembly.
 
     Raises as `compile_kernel` does.
     """
+    check_ast(ast, "sources_for")
     program = compile_kernel(ast, target, opts)
     found = [program.source, *_further(program.source, program.name, program.lowered)]
     others = renderers(target.family)[1:]
@@ -132,10 +137,10 @@ def sources_for(ast: UOp, target: Target, opts: Sequence[Opt] | None = None) -> 
         verify_program(program.uops, target, program.name)
     for kind, render in others:
         found.append(_artifact(kind, target, program.uops, program.name, render))
-    if target.family == "nvidia" and find_tool("ptxas") and find_tool("nvdisasm"):
-        machine_code = sass(program.source, program.name, program.lowered)
-        found[0] = replace(program.source, facts={**program.source.facts, **machine_code.facts})
-        found.append(machine_code)
+    if machine_code and target.family == "nvidia" and find_tool("ptxas") and find_tool("nvdisasm"):
+        assembled = sass(program.source, program.name, program.lowered)
+        found[0] = replace(program.source, facts={**program.source.facts, **assembled.facts})
+        found.append(assembled)
     return found
 
 

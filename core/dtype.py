@@ -164,7 +164,7 @@ class FloatInfo(NamedTuple):
         return -self.max
 
 
-class dtypes:  # noqa: N801 - the field's own spelling
+class dtypes:
     """All scalar element types by name, and questions about them."""
 
     void: Final = DType(-1, 0, "void", None)

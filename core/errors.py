@@ -127,6 +127,10 @@ class GradientError(UopvizError):
     """A gradient that was asked for and does not exist."""
 
 
+class FolderError(UopvizError):
+    """A folder for what is kept that is not the user's own, or that there is none of."""
+
+
 class FormatError(UopvizError):
     """A file that is not what it should be: truncated, of a newer version, or of another kind."""
 

@@ -10,10 +10,10 @@ import operator
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import ContextDecorator
+from contextlib import ContextDecorator, suppress
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import ClassVar, Final, TypeVar
+from typing import ClassVar, Final, TextIO, TypeVar
 
 from core.errors import EnvError
 
@@ -41,6 +41,12 @@ def flatten(lists: Iterable[Iterable[T]]) -> list[T]:
     return [x for inner in lists for x in inner]
 
 
+@functools.cache
+def notice(text: str) -> None:
+    """Says on standard error, once in a process, what the user should know and no error ends."""
+    _say(f"uopviz: {text}")
+
+
 def wrong_setting(what: str, hint: str) -> EnvError:
     """The error for an environment variable that is wrong. If nobody catches it, the program ends
     with its text alone: the code that read the variable says nothing to who has set it."""
@@ -49,6 +55,14 @@ def wrong_setting(what: str, hint: str) -> EnvError:
     error = EnvError(what, hint=hint)
     error.from_environment = True
     return error
+
+
+def _say(text: object) -> None:
+    """A line on standard error, where there is one: for `print`, None is standard output."""
+    stream: TextIO | None = sys.stderr
+    if stream is not None:
+        with suppress(OSError, ValueError):  # it may be closed
+            print(text, file=stream)
 
 
 class _BriefSettings:
@@ -61,7 +75,7 @@ class _BriefSettings:
         self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
     ) -> None:
         if isinstance(error, EnvError) and error.from_environment:
-            print(error, file=sys.stderr)
+            _say(error)
         else:
             self._other(kind, error, trace)
 

@@ -6,9 +6,7 @@ core is imported. Core imports none of them by name, and with VIZ=0 or unset not
 
 from __future__ import annotations
 
-import sys
-
-from core.helpers import VIZ
+from core.helpers import VIZ, notice
 
 GROUP = "uopviz.observers"
 
@@ -24,7 +22,4 @@ def start_observers() -> None:
     for entry in found:
         entry.load()()
     if not found:
-        print(
-            f"VIZ={VIZ.value} is set, but no recorder is installed; run: pip install uopviz",
-            file=sys.stderr,
-        )
+        notice(f"VIZ={VIZ.value} is set, but no recorder is installed; run: pip install uopviz")

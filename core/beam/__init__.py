@@ -6,6 +6,7 @@ kernel that cannot be searched gets the heuristic's opts. Never runs a candidate
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from typing import Final
 
@@ -39,6 +40,8 @@ def tuned(ast: UOp, device: str, target: Target) -> tuple[UOp, str]:
 
     def find() -> Choice:
         found, chosen = searched(ast, device, width, seconds)
+        if found.cost is None:  # the next run may have more time
+            raise RunError(f"no program of this kernel was measured on {device} in time")
         return Choice(found.opts, report_of(found, chosen, is_counted(device)))
 
     try:
@@ -49,19 +52,20 @@ def tuned(ast: UOp, device: str, target: Target) -> tuple[UOp, str]:
 
 
 def searched(
-    ast: UOp, device: str, width: int, seconds: float, told: Told = lambda at, tried, best: None
+    ast: UOp, device: str, width: int, seconds: float, told: Told = lambda at, found: None
 ) -> tuple[Found, tuple[Opt, ...]]:
     """What a beam search of `seconds` at most finds for a kernel AST on a device, and the
-    heuristic's opts, which are one of its starts. Raises RunError where the kernel cannot be tried
-    there, or none of its programs could be measured."""
+    heuristic's opts, which are one of its starts: they are what is found where there was no time to
+    measure anything. Raises RunError where the kernel cannot be tried there, or each of its
+    programs failed."""
     limits = Limits(seconds, gain=0.0 if is_counted(device) else GAIN)
-    with Isolated(ast, device) as trials:
+    with closing(Isolated(ast, device)) as trials:
         chosen = trials.chosen
         found = search(trials, width, list(dict.fromkeys((chosen, ()))), limits, told)
-    if found.cost is None:
+    if found.cost is None and not trials.late:
         why = found.trail[0].why if found.trail else "there was no time"
         raise RunError(f"no program of this kernel could be measured on {device}", why)
-    return found, chosen
+    return replace(found, in_time=found.in_time and not trials.late), chosen
 
 
 def is_counted(device: str) -> bool:

@@ -12,8 +12,7 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
-from types import TracebackType
-from typing import Any, Final, Self, cast
+from typing import Any, Final, cast
 
 from core.check import child
 from core.errors import RunError
@@ -43,7 +42,8 @@ class TrialLimits:
 
 class Isolated:
     """`Trials` of a kernel AST on a device (`core.passes.optimize.search`). `chosen`: the opts of
-    the heuristic. Raises RunError where the kernel cannot be tried."""
+    the heuristic. The process runs until `close`. Raises RunError where the kernel cannot be
+    tried."""
 
     def __init__(self, ast: UOp, device: str, limits: TrialLimits | None = None) -> None:
         self._limits = limits or TrialLimits()
@@ -53,6 +53,8 @@ class Isolated:
             "flags": {name: Flag.table[name].value for name in FLAGS},
             "memory": self._limits.memory,
         }
+        self.late = False
+        """Whether something that was asked took longer than it may."""
         self._process: subprocess.Popen[bytes] | None = None
         self._lines: SimpleQueue[bytes] = SimpleQueue()
         try:
@@ -60,17 +62,6 @@ class Isolated:
         except RunError:
             self.close()
             raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Ends the process."""
@@ -120,6 +111,7 @@ class Isolated:
             line = self._lines.get(timeout=seconds)
         except (BrokenPipeError, Empty) as error:
             self.close()
+            self.late = self.late or isinstance(error, Empty)
             raise RunError(
                 f"{doing} took longer than {seconds:g} seconds"
                 if isinstance(error, Empty)

@@ -7,11 +7,9 @@ Files are JSON, read strictly; what is damaged is searched for again. Never sear
 from __future__ import annotations
 
 import json
-import platform
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -23,7 +21,7 @@ from core.runtime.cpu.device import cores
 from core.runtime.device import Device
 from core.runtime.gpu.device import GpuDevice
 from core.target import Target
-from core.toolchain.kept import Kept
+from core.toolchain.kept import Kept, code_digest
 from core.toolchain.processor import host
 from core.uop.args import decode_arg, encode_arg
 from core.uop.kernelinfo import Opt
@@ -85,12 +83,7 @@ def hardware(device: str) -> list[str]:
 @lru_cache(maxsize=1)
 def compiler_digest() -> str:
     """A hash of the compiler's code and of what it is run by."""
-    root = Path(__file__).resolve().parents[1]
-    found = sha256(f"{platform.python_version()} {platform.platform()}".encode())
-    for path in sorted(root.rglob("*.py")):
-        data = path.read_bytes()
-        found.update(f"{path.relative_to(root).as_posix()} {len(data)} ".encode() + data)
-    return found.hexdigest()
+    return code_digest(Path(__file__).resolve().parents[1])
 
 
 def _encoded(choice: Choice) -> bytes:

@@ -15,11 +15,15 @@ from pathlib import Path
 
 
 def start(
-    module: str, stderr: int = subprocess.PIPE, bytecode: Path | None = None
+    module: str,
+    stderr: int = subprocess.PIPE,
+    bytecode: Path | None = None,
+    own_group: bool = True,
 ) -> subprocess.Popen[bytes]:
     """Starts a module of this project with pipes for its standard streams, if not told otherwise
     for its messages. `bytecode`: a folder for what Python compiles of the modules, in place of
-    those beside them."""
+    those beside them. Without `own_group` it stays in the group of this process, whose leader is to
+    be ended with all that it started."""
     # -P: a file next to a stranger's trace, such as json.py, is never imported
     return subprocess.Popen(
         [sys.executable, "-P", "-m", module],
@@ -27,8 +31,16 @@ def start(
         stdout=subprocess.PIPE,
         stderr=stderr,
         env=_environment(bytecode),
-        start_new_session=True,
+        start_new_session=own_group,
     )
+
+
+def python_path() -> str:
+    """PYTHONPATH for a process of this project. An empty entry of the user's would stand for the
+    current folder."""
+    own = str(Path(__file__).resolve().parents[2])
+    found = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    return os.pathsep.join([own, *(path for path in found if path)])
 
 
 def wait(process: subprocess.Popen[bytes]) -> None:
@@ -73,8 +85,7 @@ def how(code: int) -> str:
 
 def _environment(bytecode: Path | None) -> dict[str, str]:
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("VIZ", "UOPVIZ"))}
-    paths = [str(Path(__file__).resolve().parents[2]), kept.get("PYTHONPATH", "")]
     if bytecode is not None:
         kept.pop("PYTHONDONTWRITEBYTECODE", None)
         kept["PYTHONPYCACHEPREFIX"] = str(bytecode)
-    return kept | {"PYTHONPATH": os.pathsep.join(p for p in paths if p), "DEBUG": "0"}
+    return kept | {"PYTHONPATH": python_path(), "DEBUG": "0"}

@@ -20,7 +20,7 @@ from core.toolchain.program import Artifact, Program
 _COMMENT: Final = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _PARAMETER: Final = re.compile(
     r"\.param\s+(?:\.align\s+\d+\s+)?\.[busf](8|16|32|64|128)(?:\s+\.ptr[^,\]]*?)?\s+"
-    r"[\w$%]+\s*(?:\[\s*(\d+)\s*\])?"
+    r"[\w$%]+\s*(?:\[\s*(\d{1,9})\s*\])?"
 )
 _PLACE: Final = re.compile(r"[^\s():]+[(:](\d+)(?::\d+)?\)?:\s*(?:fatal )?error:\s*(.*)")
 """What NVRTC writes, "k.cu(3): error: ...", and what clang does, "k.hip:3:5: error: ..."."""

@@ -28,6 +28,9 @@ from core.tensor import Tensor
 
 HEADER_LIMIT: Final = 100_000_000
 """Bytes; no header that the format allows is longer."""
+PARTS_LIMIT: Final = 1 << 22
+"""Most lists, objects and values in a header: a Tensor takes about 12, and 2 characters may stand
+for an object of 64 bytes."""
 
 _names: Final = {
     "BOOL": dtypes.bool,
@@ -207,7 +210,10 @@ def _split(data: Tensor) -> tuple[dict[str, object], Tensor]:
     if length > HEADER_LIMIT or length > len(data) - 8:
         raise _bad(f"a header of {length} bytes in a file of {len(data)}")
     try:
-        text = str(data[8 : 8 + length].data(), "utf-8")
+        head = bytes(data[8 : 8 + length].data())
+        if sum(head.count(mark) for mark in b"[{,") > PARTS_LIMIT:
+            raise ValueError(f"more than {PARTS_LIMIT:,} parts")
+        text = head.decode()
         header = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
         raise _bad(f"the header is not JSON: {error}") from error

@@ -14,6 +14,7 @@ from core.errors import CompileError
 from core.passes.span import Exactness
 from core.target import Target
 from core.uop import GroupOp, Ops, UOp
+from core.uop.givenkernel import hint
 from core.uop.kernelcall import Parameter
 from core.uop.kernelinfo import KernelInfo
 from core.uop.kernels import is_lowered
@@ -40,7 +41,9 @@ def check_written(
         shown = f"{ast.op.name} {ast.dtype}" if isinstance(ast, UOp) else type(ast).__name__
         raise CompileError(
             f"{name} returned {shown}, which is no kernel",
-            hint="return UOp.sink(...) of what is stored, each store ended: store.end(i)",
+            hint=hint(
+                ast, "return UOp.sink(...) of what is stored, each store ended: store.end(i)"
+            ),
         )
     if not is_lowered(ast) or not (ast.arg is None or isinstance(ast.arg, KernelInfo)):
         raise CompileError(

@@ -41,6 +41,7 @@ PROVED: Final = "equal in normal form"
 TRIED: Final = "every value was tried"
 BY_Z3: Final = "z3"
 NO_Z3: Final = "z3 is not installed: integers are sampled"
+LENGTHS: Final = "what lies behind the length of an axis is left out later"
 RENAMED: Final = "the argument of a kernel stands for this memory"
 
 
@@ -74,7 +75,7 @@ class Checker:
         for depth in depths(after):
             cut = cut_at(before, after, depth)
             if cut == previous:
-                break
+                continue  # what both have lies between: a cut that is deeper still opens it
             previous = cut
             try:
                 found = self._at(before, after, cut, tuple(assumes))
@@ -105,7 +106,16 @@ class Checker:
     def _decide(
         self, before: UOp, after: UOp, cut: frozenset[UOp], assumes: tuple[Assumes, ...]
     ) -> Verdict:
-        asked = question(before, after, cut)
+        if before.op is after.op is Ops.REDUCE_AXIS and before.src[0].lengths:
+            found = self._answer(question(before, after, cut, unaware=True), assumes)
+            if found.kind in ("proved", "sampled", "assumes"):
+                return found
+            found = self._answer(question(before, after, cut), assumes)
+            right = found.kind in ("proved", "sampled")
+            return replace(found, kind="assumes", how=LENGTHS) if right else found
+        return self._answer(question(before, after, cut), assumes)
+
+    def _answer(self, asked: Question, assumes: tuple[Assumes, ...]) -> Verdict:
         pairs = list(asked.pairs)
         for stores in asked.stores:
             pairs += matched(asked.terms, *stores)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from core.dtype import DType, dtypes
@@ -68,6 +68,17 @@ def postorder(roots: Iterable[Term], known: Mapping[Term, Any] | None = None) ->
             done[term] = None
             stack.pop()
     return list(done)
+
+
+def conjuncts(condition: Term) -> Iterator[Term]:
+    """The conditions that have to hold together."""
+    stack = [condition]
+    while stack:
+        term = stack.pop()
+        if term.op is Ops.AND and dtypes.is_bool(term.dtype):
+            stack += term.args
+        elif not term.constant:
+            yield term
 
 
 def whole(dtype: DType) -> tuple[int, int] | None:

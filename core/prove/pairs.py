@@ -13,6 +13,7 @@ from typing import Final
 from core.dtype import PtrDType, dtypes
 from core.prove.axes import axes_of, loops_bound
 from core.prove.index import Index, root_index
+from core.prove.node import conjuncts
 from core.prove.term import Kind, Term, Terms, postorder
 from core.prove.value import (
     Address,
@@ -46,11 +47,13 @@ class Question:
     """The places that each side reads."""
 
 
-def question(before: UOp, after: UOp, cut: frozenset[UOp]) -> Question:
-    """What is asked of two nodes. Raises UnknownMeaningError where terms cannot say it."""
+def question(before: UOp, after: UOp, cut: frozenset[UOp], unaware: bool = False) -> Question:
+    """What is asked of two nodes. `unaware`: a reduce that comes after has to be right without the
+    lengths below it. Raises UnknownMeaningError where terms cannot say it."""
     terms = Terms()
     asked = Question(terms)
     read = Translation(terms, cut - {before, after}, Ops.REDUCE in (before.op, after.op))
+    read.unaware = (after,) if unaware else ()
     read.bound = loops_bound((before, after), read.cut)
     near = [u for s in (after, *after.src) for u in (s, *s.src) if u.op is Ops.AFTER]
     old = before.toposort() if near else {}
@@ -91,8 +94,12 @@ def _ask(asked: Question, read: Translation, before: UOp, after: UOp) -> None:
         return
     if _is_shaped(before, after):
         shape = before.shape or after.shape or ()
+        if before.size == 0 and after.size == 0:
+            return  # there is no element to be equal
         index = root_index(terms, shape)
         a, b = (read.element(u, _of(terms, index, u)) for u in (before, after))
+        if before.op is Ops.LENGTH:  # what lies behind is left open
+            a, b = _given(terms, read.before(index.axes[before.arg], before.src[1]), (a, b))
         _add(asked, (a,), (b,))
         _renamed(asked)
         return
@@ -126,21 +133,14 @@ def _where_gated(
     if not dtypes.is_bool(gate.dtype):
         return a, b
     (held,) = read.values(gate)
-    true = terms.const(dtypes.bool, True)
-    given = dict.fromkeys(conjuncts(held), true)
-    found = [terms.substitute([v for v in side if isinstance(v, Term)], given) for side in (a, b)]
+    found = [_given(terms, held, [v for v in side if isinstance(v, Term)]) for side in (a, b)]
     return found[0], found[1]
 
 
-def conjuncts(condition: Term) -> Iterator[Term]:
-    """The conditions that have to hold together."""
-    stack = [condition]
-    while stack:
-        term = stack.pop()
-        if term.op is Ops.AND and dtypes.is_bool(term.dtype):
-            stack += term.args
-        elif not term.constant:
-            yield term
+def _given(terms: Terms, condition: Term, values: Sequence[Term]) -> list[Term]:
+    """Values as they are where a condition holds."""
+    true = terms.const(dtypes.bool, True)
+    return terms.substitute(values, dict.fromkeys(conjuncts(condition), true))
 
 
 def _add(asked: Question, a: Sequence[Value], b: Sequence[Value]) -> None:

@@ -8,6 +8,7 @@ there only says that the samples have not decided. Never proves anything.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -45,8 +46,16 @@ def under_rare_conditions(
         given = {condition: rare}
         if rare.data:
             given |= dict.fromkeys(conjuncts(condition), rare)
+        if rare.data and _is_nan(condition):
+            x = condition.args[0]
+            given[x] = terms.const(x.dtype, math.nan)
         changed = terms.substitute([t for pair in pairs for t in pair], given)
         yield [(a, b) for a, b in zip(changed[::2], changed[1::2], strict=True) if a is not b]
+
+
+def _is_nan(condition: Term) -> bool:
+    """Whether it is x != x of a float."""
+    return condition.op is Ops.CMPNE and condition.args[0] is condition.args[1]
 
 
 def _conditions(pairs: Sequence[Pair]) -> list[Term]:

@@ -29,6 +29,8 @@ MAX_WORK: Final = 1 << 21
 """Samples times iterations of reductions, unless a caller says otherwise."""
 SMALL: Final = 8
 """The largest of the integers that are small: gates often hold for these alone."""
+TINY: Final = 5e-324
+"""An error that is none, but for the sign of a zero."""
 _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 _COMBINE: Final = {Ops.ADD: np.add, Ops.MUL: np.multiply, Ops.MAX: np.maximum}
 
@@ -110,9 +112,11 @@ class _Run:
                 turn = np.full(size, key >> np.uint64(32), np.uint64)
                 return _any(t.dtype, mixed, turn, self.rows, (t.low, t.high))
             case Kind.READ:
-                at = self.values[t.args[0]].astype(np.int64).view(np.uint64)
                 key = self.samples.name(t.data) + self.samples.seed
-                element = _mixed(at, key)
+                element = np.zeros(size, np.uint64)
+                for a in t.args:
+                    at = self.values[a].astype(np.int64).view(np.uint64)
+                    element = _mixed(at ^ element, key)
                 mixed = _mixed(element, self.rows * _MIX)
                 return _any(t.dtype, mixed, element >> np.uint64(32), self.rows, (t.low, t.high))
             case Kind.SUM:
@@ -148,7 +152,7 @@ class _Run:
             inner.errs[b] = np.zeros(len(rows))
         for outer in _inputs_of(t, bound):
             if outer not in inner.values:
-                self.values[outer] = self._value(outer)
+                self.values[outer], self.errs[outer] = self._value(outer), np.zeros(len(self.rows))
                 inner.values[outer] = np.repeat(self.values[outer], many)
                 inner.errs[outer] = np.zeros(len(rows))
         parts = [a.reshape(len(self.rows), many) for a in inner.run(t.args)]
@@ -190,7 +194,7 @@ class _Run:
         exact_below = t.op in (Ops.ADD, Ops.SUB)  # what is not normal is added exactly
         own = unit * np.abs(value) + (0.0 if exact_below else tiny)
         found = found + np.where(_of_zero(t.op, xs), 0.0, own)
-        return _of_special(value, xs, errs, found)
+        return _of_special(t.op, value, xs, errs, found)
 
     def _open(self, t: Term, errs: list[Array], some: Array) -> Array:
         """Where errors may change an integer or bool."""
@@ -216,8 +220,9 @@ def _propagated(
             return made + errs[2] if op is Ops.MULACC else made
         case Ops.NEG | Ops.CAST:
             return errs[0]
-        case Ops.MAX:
-            return np.maximum(errs[0], errs[1])
+        case Ops.MAX:  # which of two zeros it gives is left open
+            either = (value == 0) & (xs[0] == xs[1]) & (np.signbit(xs[0]) != np.signbit(xs[1]))
+            return np.maximum(errs[0], errs[1]) + np.where(either, TINY, 0.0)
         case Ops.WHERE:
             chosen = np.where(xs[0] != 0, errs[1], errs[2])
             return np.where(errs[0] > 0, np.inf, chosen)
@@ -250,13 +255,18 @@ def _of_zero(op: Ops | Kind, xs: list[Array]) -> Any:
     return xs[0] == 0 if op in (Ops.FDIV, Ops.CAST, Ops.SQRT, Ops.SIN) else False
 
 
-def _of_special(value: Array, xs: list[Array], errs: list[Array], found: Array) -> Array:
+def _of_special(
+    op: Ops | Kind, value: Array, xs: list[Array], errs: list[Array], found: Array
+) -> Array:
     """The error where a value is not finite: of what has overflowed, or is made of that, nothing is
-    known; any other is what it is."""
+    known, nor of infinity times what may be zero; any other is what it is."""
     special = np.logical_or.reduce([~np.isfinite(x) for x in xs])
     divided = np.logical_or.reduce([x == 0 for x in xs])
     overflowed = np.isinf(value) & ~special & ~divided
     lost = overflowed | np.logical_or.reduce([np.isinf(err) for err in errs])
+    if op in (Ops.MUL, Ops.MULACC):
+        for x, y, err in ((xs[0], xs[1], errs[1]), (xs[1], xs[0], errs[0])):
+            lost |= np.isinf(x) & (np.abs(y) <= err) & (err > 0)
     return np.where(np.isfinite(value) & ~np.isnan(found), found, np.where(lost, np.inf, 0.0))
 
 
@@ -266,8 +276,10 @@ def _reduce_error(op: Ops, dtype: DType, lanes: Array, errs: Array) -> Array:
     unit, tiny = units(dtype)
     values = np.abs(np.asarray(lanes, np.float64))
     many = lanes.shape[1]
-    if op is Ops.MAX:
-        return errs.max(axis=1)
+    if op is Ops.MAX:  # as of two
+        zero, negative = values == 0, np.signbit(np.asarray(lanes, np.float64))
+        either = (zero & negative).any(axis=1) & (zero & ~negative).any(axis=1)
+        return errs.max(axis=1) + np.where(either, tiny, 0.0)
     plain = np.isfinite(values)
     info = dtypes.finfo(dtype.scalar())
     if op is Ops.ADD:
@@ -279,6 +291,7 @@ def _reduce_error(op: Ops, dtype: DType, lanes: Array, errs: Array) -> Array:
         found = total * np.expm1(grown + many * unit) + many * tiny
         sizes = np.abs(np.log2(np.where(plain & (values > 0), values, 1.0))).sum(axis=1)
         settled = sizes < -np.log2(info.smallest_normal)
+        settled &= ~((values <= errs) & (errs > 0)).any(axis=1)  # what may be zero
     # what is infinite or NaN by itself decides, whatever the order
     special = ~plain.all(axis=1) & settled & np.isfinite(errs).all(axis=1)
     return np.where(special, 0.0, found)

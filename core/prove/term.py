@@ -19,6 +19,7 @@ from core.prove.node import (
     bounds_of,
     bounds_of_sum,
     compared,
+    conjuncts,
     depth_of,
     exact,
     postorder,
@@ -58,6 +59,10 @@ class Terms:
     def read(self, memory: Hashable, dtype: DType, at: Term) -> Term:
         """An element of a memory."""
         return self._intern(Kind.READ, dtype, (at,), memory, whole(dtype))
+
+    def undefined(self, key: Hashable, dtype: DType, args: Sequence[Term]) -> Term:
+        """Any value at all; the same one for equal keys and arguments."""
+        return self._intern(Kind.READ, dtype, tuple(args), ("undefined", key), whole(dtype))
 
     def reduce(self, op: Ops, bodies: Sequence[Term], bound: Sequence[Term]) -> Term:
         """`bodies` combined by `op`, over every value of the inputs in `bound`. Bound inputs get
@@ -123,7 +128,7 @@ class Terms:
         if args == term.args:
             return term
         if term.op is Kind.READ:
-            return self.read(term.data, term.dtype, args[0])
+            return self._intern(Kind.READ, term.dtype, args, term.data, whole(term.dtype))
         if term.op is Kind.REDUCE:
             return self._intern(Kind.REDUCE, term.dtype, args, term.data, whole(term.dtype))
         if term.op is Kind.SUM:
@@ -139,6 +144,11 @@ class Terms:
     def _where(self, dtype: DType, test: Term, yes: Term, no: Term) -> Term:
         if test.op is Ops.CONST:
             return yes if test.data else no
+        held = {*conjuncts(test)}
+        while yes.op is Ops.WHERE and held.issuperset(conjuncts(yes.args[0])):
+            yes = yes.args[1]
+        while no.op is Ops.WHERE and no.args[0] is test:
+            no = no.args[2]
         if yes is no:
             return yes
         bounds = None if dtypes.is_float(dtype) else (min(yes.low, no.low), max(yes.high, no.high))

@@ -28,6 +28,7 @@ from core.prove.places import MEMORIES, Address, Value, Write
 from core.prove.stored import stored_by
 from core.prove.term import Term, Terms
 from core.uop import GroupOp, Ops, UOp
+from core.uop.meaning import UNLESS_NAN, UNLESS_ZERO
 
 _INT: Final = dtypes.int64
 _SAME: Final = frozenset({
@@ -55,6 +56,8 @@ class Translation:
         """Loops that are reduced over: inputs that depend on them are functions of them."""
         self.made: Collection[UOp] = ()
         """Nodes that only the replacement has: kernels among them are looked into."""
+        self.unaware: Collection[UOp] = ()
+        """Reduces that are to be right once the lengths below them are forgotten."""
         self.arguments: tuple[Sequence[UOp], Translation] | None = None
         """Inside of a kernel that is called: its arguments, and how they are translated."""
         self._loops = loops
@@ -95,15 +98,16 @@ class Translation:
             return terms.const(u.dtype.scalar(), u.arg)
         if shape == () and index.shape != ():
             index = Index(terms, (), ())
+        if u.op in (Ops.DEFINE_VAR, Ops.BIND):
+            return self.values(u)[0]
         if u in self.cut:
             self.cut_values.add(u)
             return self._input(u, index)
-        if u.op in (Ops.DEFINE_VAR, Ops.BIND):
-            return self.values(u)[0]
         if u.op is Ops.IOTA:
             return terms.alu(Ops.CAST, u.dtype, (index.axes[0],))
         if u.op in GroupOp.Elementwise and not (u.op is Ops.BITCAST and _resized(u)):
-            return terms.alu(u.op, u.dtype, [self.element(s, index) for s in u.src])
+            args = [self.element(s, index) for s in u.src]
+            return self._promised(u, terms.alu(u.op, u.dtype, args), args)
         if u.op in _SAME:
             return self.element(u.src[0], index)
         if u.op is Ops.ASSIGN and len(u.src) == 2 and u.src[1].dtype is not dtypes.void:
@@ -115,12 +119,12 @@ class Translation:
             inner, valid = index.viewed(u.arg, _shape(u.src[0]))
             return self._where(valid, self.element(u.src[0], inner))
         if u.op is Ops.REDUCE_AXIS:
-            op, axes = u.arg
-            inside = _shape(u.src[0])
-            loops = [terms.input((u, axis), _INT, 0, inside[axis] - 1) for axis in axes]
-            inner = index.replaced(axes, loops, inside)
-            bound = [loop for loop in loops if not loop.constant]
-            return terms.reduce(op, (self.element(u.src[0], inner),), bound)
+            return self._reduced_axes(u, index)
+        if u.op is Ops.LENGTH:
+            inside = self.before(index.axes[u.arg], u.src[1])
+            found = self.element(u.src[0], index)
+            undefined = terms.undefined(u, u.dtype, (index.flat,))
+            return terms.alu(Ops.WHERE, u.dtype, (inside, found, undefined))
         if u.op is Ops.LOAD and len(u.src) == 1:
             return self._loaded(u, index)
         if u.op is Ops.BUFFER_VIEW:
@@ -131,6 +135,29 @@ class Translation:
         if u.op is not Ops.BUFFER:
             self.opaque.add(u)
         return self._input(u, index)
+
+    def _reduced_axes(self, u: UOp, index: Index) -> Term:
+        """A REDUCE_AXIS takes what lies before the length of each axis that has one; of one that is
+        `unaware` of lengths, all of it."""
+        terms, dtype = self.terms, u.dtype.scalar()
+        op, axes = u.arg
+        shape = _shape(u.src[0])
+        nothing = terms.const(dtype, neutral(op, dtype))
+        if 0 in (shape[axis] for axis in axes):
+            return nothing
+        loops = [terms.input((u, axis), _INT, 0, shape[axis] - 1) for axis in axes]
+        inner = index.replaced(axes, loops, shape)
+        found = self.element(u.src[0], inner)
+        for axis, length in u.src[0].lengths:
+            if axis in axes and u not in self.unaware:
+                inside = self.before(inner.axes[axis], length)
+                found = terms.alu(Ops.WHERE, dtype, (inside, found, nothing))
+        return terms.reduce(op, (found,), [loop for loop in loops if not loop.constant])
+
+    def before(self, at: Term, length: UOp) -> Term:
+        """Whether an index along an axis lies before its length."""
+        n = self._wide(self.values(length)[0])
+        return self.terms.alu(Ops.CMPLT, dtypes.bool, (at, n))
 
     def _stored_value(self, value: UOp, shape: Shape, kernel: UOp, index: Index) -> Term:
         """An element of memory that a kernel stored a value in."""
@@ -217,8 +244,24 @@ class Translation:
             raise UnknownMeaningError("a bitcast to elements of another size")
         if any(len(lanes) != dtype.count for lanes in operands):
             raise UnknownMeaningError(f"{u.op.name} of vectors of several lengths")
-        scalar = dtype.scalar()
-        return tuple(terms.alu(u.op, scalar, lanes) for lanes in zip(*operands, strict=True))
+        return tuple(
+            self._promised(u, terms.alu(u.op, dtype.scalar(), lanes), lanes)
+            for lanes in zip(*operands, strict=True)
+        )
+
+    def _promised(self, u: UOp, value: Term, args: Sequence[Term]) -> Term:
+        """The value of an op; undefined where the promise that its argument makes is broken."""
+        terms = self.terms
+        if u.arg is None or u.op not in GroupOp.Elementwise:
+            return value
+        if u.arg == UNLESS_ZERO:
+            broken = terms.alu(Ops.CMPEQ, dtypes.bool, (args[1], terms.const(args[1].dtype, 0)))
+        elif u.arg == UNLESS_NAN:
+            broken = terms.alu(Ops.CMPNE, dtypes.bool, (args[0], args[0]))
+        else:
+            raise UnknownMeaningError(f"the argument {u.arg!r} of {u.op.name}")
+        undefined = terms.undefined((u.op, u.arg), value.dtype, args)
+        return terms.alu(Ops.WHERE, value.dtype, (broken, undefined, value))
 
     def _inputs(self, u: UOp, point: Point) -> tuple[Value, ...]:
         key = (u, *point) if point else u
@@ -279,7 +322,10 @@ class Translation:
         if not isinstance(value.dtype, PtrDType):
             axes = [self._wide(self.values(i, point)[0]) for i in idxs]
             found = self.element(value, Index(self.terms, _shape(value), axes))
-            return (self._where(gates[0], found),)
+            if gates[0] is None:
+                return (found,)
+            undefined = self.terms.undefined(u, found.dtype, axes)
+            return (self.terms.alu(Ops.WHERE, found.dtype, (gates[0], found, undefined)),)
         (base,) = self.lanes(value, point)
         assert isinstance(base, Address)
         offsets = self.values(idxs[0], point) if idxs else (self.terms.const(_INT, 0),)
@@ -322,7 +368,7 @@ class Translation:
         gates = self.values(rest[1], point) if len(rest) > 1 else ()
         made: list[Value] = []
         for k, at in enumerate(self.places(place, point, u.dtype.count)):
-            read = self.terms.read(at.memory, scalar, at.at)
+            read = self._element_of(at, scalar)
             gate = self.terms.both(at.gate, gates[k % len(gates)]) if gates else at.gate
             self.read_at.setdefault(u, []).append(at._replace(gate=gate))
             if gate is not None:
@@ -331,14 +377,23 @@ class Translation:
             made.append(read)
         return tuple(made)
 
+    def _element_of(self, at: Address, dtype: DType) -> Term:
+        """An element of memory. Memory of bools is bytes that are 0 or 1."""
+        if dtype is dtypes.uint8 and _is_of_bools(at.memory):
+            read = self.terms.read(at.memory, dtypes.bool, at.at)
+            return self.terms.alu(Ops.CAST, dtype, (read,))
+        return self.terms.read(at.memory, dtype, at.at)
+
     def _accumulated(self, a: Accumulator, point: Point) -> tuple[Value, ...]:
         """What is in registers after the loop that updates them."""
         starts = self.values(a.start, point)
         bound = [b for r in a.loops for b in self.values(r, point) if not b.constant]
+        taken = self._iterates(a.loops, point)
         bodies = [self.values(body, point) for body in a.bodies]
         made: list[Value] = []
         for lane, start in enumerate(starts):
-            total = self.terms.reduce(a.op, [body[lane] for body in bodies], bound)
+            parts = [self._if_taken(taken, body[lane], a.op) for body in bodies]
+            total = self.terms.reduce(a.op, parts, bound)
             nothing = start.constant and start.data == neutral(a.op, start.dtype)
             made.append(total if nothing else self.terms.alu(a.op, start.dtype, (start, total)))
         return tuple(made)
@@ -348,8 +403,34 @@ class Translation:
         unrolled = tuple(sorted(axis for r in u.src[1:] for axis in own_axes(r)))
         loops = [r for r in u.src[1:] if not own_axes(r)]
         bound = [b for r in loops for b in self.values(r, point) if not b.constant]
-        lanes = [lane for at in points(unrolled, point) for lane in self.values(u.src[0], at)]
+        taken = self._iterates(loops, point)
+        lanes = [
+            self._if_taken(taken, lane, u.arg)
+            for at in points(unrolled, point)
+            for lane in self.values(u.src[0], at)
+        ]
         return tuple(self.terms.reduce(u.arg, lanes[j::count], bound) for j in range(count))
+
+    def _iterates(self, loops: Sequence[UOp], point: Point) -> Term | None:
+        """Whether loops take an iteration: those whose length is no constant are inputs up to their
+        largest one. None where they take all of them."""
+        conditions = [
+            self.terms.alu(
+                Ops.CMPLT,
+                dtypes.bool,
+                (self._wide(self.values(r, point)[0]), self._wide(self.values(r.src[0], point)[0])),
+            )
+            for r in loops
+            if r.op is Ops.RANGE and r.src[0].op is not Ops.CONST
+        ]
+        return self.terms.both(*conditions) if conditions else None
+
+    def _if_taken(self, taken: Term | None, x: Term, op: Ops) -> Term:
+        """What an iteration contributes to a reduction: nothing where it is not taken."""
+        if taken is None:
+            return x
+        nothing = self.terms.const(x.dtype, neutral(op, x.dtype))
+        return self.terms.alu(Ops.WHERE, x.dtype, (taken, x, nothing))
 
     def _stored(self, u: UOp, point: Point) -> tuple[Value, ...]:
         place, value = u.src[0], u.src[1]
@@ -362,19 +443,30 @@ class Translation:
             if gates:
                 gate = self.terms.both(address.gate, gates[k % len(gates)])
                 address = address._replace(gate=gate)
-            made.append(Write(address, values[k], u))
+            made.append(Write(address, self._as_stored(address, values[k]), u))
         return tuple(made)
+
+    def _as_stored(self, at: Address, value: Term) -> Term:
+        if value.dtype is not dtypes.uint8 or not _is_of_bools(at.memory):
+            return value
+        if value.low < 0 or value.high > 1:
+            raise UnknownMeaningError("a byte that may be no bool in memory of bools")
+        return self.terms.alu(Ops.CAST, dtypes.bool, (value,))
 
     def _ended(self, u: UOp, point: Point) -> tuple[Value, ...]:
         unrolled = tuple(sorted(axis for r in u.src[1:] for axis in own_axes(r)))
         loops = [r for r in u.src[1:] if not own_axes(r)]
         nested = sorted(loops, key=inwards)
         ended = tuple(b for r in nested for b in self.values(r, point) if not b.constant)
+        taken = self._iterates(nested, point)
         made: list[Value] = []
         for at in points(unrolled, point):
             for lane in self.lanes(u.src[0], at):
                 if not isinstance(lane, Write):
                     raise UnknownMeaningError("the end of what writes nothing")
+                if taken is not None:
+                    gate = self.terms.both(taken, lane.address.gate)
+                    lane = lane._replace(address=lane.address._replace(gate=gate))
                 ends = (u,) * len(ended) + lane.ends
                 made.append(lane._replace(loops=ended + lane.loops, ends=ends))
         return tuple(made)
@@ -394,6 +486,14 @@ def _shape(u: UOp) -> tuple[int, ...]:
     if shape is None:
         raise UnknownMeaningError(f"{u.op.name} without a shape")
     return shape
+
+
+def _is_of_bools(memory: object) -> bool:
+    return (
+        isinstance(memory, UOp)
+        and isinstance(memory.dtype, PtrDType)
+        and dtypes.is_bool(memory.dtype.base.scalar())
+    )
 
 
 def _resized(u: UOp) -> bool:

@@ -12,7 +12,8 @@ from typing import Final
 
 from core.dtype import dtypes
 from core.prove.effects import apart, base_of, reads_of, same_order
-from core.prove.pairs import OTHER_LOOPS, conjuncts
+from core.prove.node import conjuncts
+from core.prove.pairs import OTHER_LOOPS
 from core.prove.places import Write
 from core.prove.term import Term, Terms
 from core.prove.value import UnknownMeaningError

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from core.helpers import DEBUG
+from core.runtime.awaited import concerns
 from core.runtime.buffer import buffer_of
 from core.runtime.counters import GlobalCounters
 from core.runtime.device import Device
@@ -29,9 +30,10 @@ class Batch:
         self._flops = self._bytes = 0
 
     def run(self) -> None:
-        """Runs the items in order; one by one where somebody watches each. Raises as `run_schedule`
-        does."""
-        if self._plain or not self._ran or attached() is not None or DEBUG or in_force():
+        """Runs the items in order; one by one where somebody watches each, or where they concern
+        memory whose content is awaited. Raises as `run_schedule` does."""
+        watched = attached() is not None or DEBUG or in_force() or concerns(self.items)
+        if self._plain or not self._ran or watched:
             run_schedule(self.items)
             self._ran = True
             return

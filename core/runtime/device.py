@@ -102,7 +102,7 @@ class Devices:
             return self._open[key]
 
     @property
-    def DEFAULT(self) -> str:  # noqa: N802 - the field's own spelling
+    def DEFAULT(self) -> str:
         """The device of tensors that name none: DEV in the environment, or CPU. Raises EnvError
         for a DEV that names none."""
         if self._default is not None:
@@ -115,7 +115,7 @@ class Devices:
             ) from error
 
     @DEFAULT.setter
-    def DEFAULT(self, name: str) -> None:  # noqa: N802
+    def DEFAULT(self, name: str) -> None:
         self._default = self.canonicalize(name)
 
     def allocator(self, name: str) -> Allocator:

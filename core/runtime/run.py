@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Final, Protocol
 
@@ -17,6 +17,7 @@ from core.errors import RunError
 from core.helpers import DEBUG
 from core.kernelname import kernel_name
 from core.passes.optimize import settings
+from core.runtime.awaited import after, awaited, before, expect_rest
 from core.runtime.base import Runner
 from core.runtime.buffer import Buffer, buffer_of
 from core.runtime.counters import GlobalCounters
@@ -24,6 +25,7 @@ from core.runtime.device import Device
 from core.target import Target
 from core.toolchain.program import Program
 from core.uop import Ops, UOp
+from core.uop.givenkernel import check_ast
 from core.uop.observe import Observer, attached
 from core.uop.policy import in_force
 
@@ -59,6 +61,7 @@ class Kernel:
 def kernel_for(ast: UOp, device: str) -> Kernel:
     """The kernel of an AST on a device, compiled and loaded at the first call (and at every call
     while a policy is in force)."""
+    check_ast(ast, "kernel_for")
     if in_force() is not None:
         return _kernel(ast, device, lambda ast, target, _: compile_kernel(ast, target))
     return _kept(ast, device, settings())
@@ -116,19 +119,30 @@ def unwatch_launches(call: BeforeLaunch) -> None:
         _Watching.calls = tuple(c for c in _Watching.calls if c != call)
 
 
-def run_schedule(items: Iterable[Item], variables: Mapping[str, int] = _nothing) -> None:
+def run_schedule(items: Sequence[Item], variables: Mapping[str, int] = _nothing) -> None:
     """Runs the items in order. Buffers that have no memory yet get it. `variables` go before those
     of an item.
 
-    Raises RunError for memory that cannot be had, or what compiling raises.
+    Raises RunError for memory that cannot be had, and for an item that reads what no item has
+    written yet, or what compiling raises.
     """
-    for item in items:
-        observer = attached()
-        if item.ast.op is Ops.COPY:
-            _copy(item.bufs, observer)
-        else:
-            bound = {**item.variables, **variables} if variables else item.variables
-            _launch(item, bound, observer)
+    item, watched = None, bool(awaited)
+    try:
+        for item in items:
+            if watched:
+                before(item)
+            observer = attached()
+            if item.ast.op is Ops.COPY:
+                _copy(item.bufs, observer)
+            else:
+                bound = {**item.variables, **variables} if variables else item.variables
+                _launch(item, bound, observer)
+            if watched:
+                after(item)
+    except BaseException as error:
+        if item is not None:
+            expect_rest(items, item, error)
+        raise
 
 
 def _launch(item: Item, variables: Mapping[str, int], observer: Observer | None) -> None:

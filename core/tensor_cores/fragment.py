@@ -31,7 +31,7 @@ class Integer(Protocol):
     def __mod__(self, other: Any, /) -> Self: ...
 
 
-I = TypeVar("I", bound=Integer)  # noqa: E741
+Number = TypeVar("Number", bound=Integer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Run:
     count: int
     last: bool
 
-    def __call__(self, number: I) -> I:
+    def __call__(self, number: Number) -> Number:
         """What these bits of `number` add to the coordinate."""
         value = number // (1 << self.start) if self.start else number
         value = value if self.last else value % (1 << self.count)
@@ -95,7 +95,7 @@ class Fragment:
         """How many values a coordinate has; 1 where the matrix does not have it."""
         return 1 << sum(bit[0] == letter for bit in (*self.lanes, *self.elements))
 
-    def coordinate(self, letter: str, lane: I, position: I) -> I:
+    def coordinate(self, letter: str, lane: Number, position: Number) -> Number:
         """Row or column of the element at `position` of `lane`, by arithmetic that ints, arrays and
         nodes have alike. Raises DTypeError for a coordinate that the matrix does not have."""
         parts = [run(lane) for run in _runs(self.lanes, letter)]

@@ -7,13 +7,13 @@ Never changes what a call returns. Lines of the kernels that are shipped here co
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final, ParamSpec, TypeVar
 
 from core.errors import UopvizError
 from core.uop.caller import CORE, here, origin, user_line
+from core.uop.frames import caller_frame
 from core.uop.uop import creating
 
 P = ParamSpec("P")
@@ -27,7 +27,7 @@ def call(function: Callable[P, T]) -> Callable[P, T]:
 
     @functools.wraps(function)
     def marked(*args: P.args, **kwargs: P.kwargs) -> T:
-        frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+        frame = caller_frame()
         if creating.origin is not None and frame.f_globals.get("__package__") == __package__:
             return function(*args, **kwargs)
         with origin(user_line(frame, function.__name__, CORE, _SHIPPED)):

@@ -143,25 +143,25 @@ class Group:
     # products
 
     @call
-    def mma_AB(self, c: RT, a: RT, b: RT) -> None:  # noqa: N802 - the field's own names
+    def mma_AB(self, c: RT, a: RT, b: RT) -> None:
         """c += a b."""
         _check_registers("mma_AB", (RT,), c, a, b)
         multiply(self._team, c, a, b, False, False)
 
     @call
-    def mma_ABt(self, c: RT, a: RT, b: RT) -> None:  # noqa: N802
+    def mma_ABt(self, c: RT, a: RT, b: RT) -> None:
         """c += a b^T."""
         _check_registers("mma_ABt", (RT,), c, a, b)
         multiply(self._team, c, a, b, False, True)
 
     @call
-    def mma_AtB(self, c: RT, a: RT, b: RT) -> None:  # noqa: N802
+    def mma_AtB(self, c: RT, a: RT, b: RT) -> None:
         """c += a^T b."""
         _check_registers("mma_AtB", (RT,), c, a, b)
         multiply(self._team, c, a, b, True, False)
 
     @call
-    def mma_AtBt(self, c: RT, a: RT, b: RT) -> None:  # noqa: N802
+    def mma_AtBt(self, c: RT, a: RT, b: RT) -> None:
         """c += a^T b^T."""
         _check_registers("mma_AtBt", (RT,), c, a, b)
         multiply(self._team, c, a, b, True, True)

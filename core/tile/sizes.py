@@ -6,7 +6,7 @@ The latter are made of variables and constants. Arithmetic of both alike; never 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, cast
 
 from core.dtype import dtypes
 from core.helpers import ceildiv
@@ -57,9 +57,10 @@ def named(what: str, *sizes: Size) -> str:
     return "_".join([what, *(s.arg[0] if isinstance(s, UOp) else str(s) for s in sizes)])
 
 
-def shown(sizes: Sequence[object]) -> str:
+def shown(sizes: object) -> str:
     """Sizes as they are written, for messages."""
-    if not isinstance(sizes, tuple | list):  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not isinstance(sizes, tuple | list):
         return repr(sizes)
-    texts = [s.render() if isinstance(s, UOp) else repr(s) for s in sizes]
+    each = cast("Sequence[object]", sizes)
+    texts = [s.render() if isinstance(s, UOp) else repr(s) for s in each]
     return f"({', '.join(texts)}{',' * (len(texts) == 1)})"

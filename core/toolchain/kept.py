@@ -1,20 +1,21 @@
 """Compiled code kept on disk, by what it was made of, for the next process.
 
-In the user's own cache folder, readable by nobody else; a folder of another user, or none at all,
-means that nothing is kept. What cannot be read or written is made again, without a word.
+In the user's own cache folder, which nobody else can write to (`core/private.py`), or nowhere. What
+cannot be read or written is made again, without a word.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-import stat
-import sys
+import platform
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
+
+from core.private import kept_folder, read_own
 
 _SUM: Final = 32
 """Bytes of SHA-256 before the code in each file: what a full disk or a crash cut is made again."""
@@ -28,32 +29,25 @@ class Kept:
 
     def get(self, made_of: Sequence[str], make: Callable[[], bytes]) -> bytes:
         """What was kept of the same texts, or `make()`, which is kept. Raises what `make` does."""
-        folder = self._folder()
-        if folder is None:
-            return make()
-        path = folder / _digest(made_of)
-        found = _read(path)
+        found = self.find(made_of)
         if found is None:
             found = make()
-            with suppress(OSError):
-                _write(path, found)
-                self._trim(folder)
+            self.keep([(made_of, found)])
         return found
 
-    def _folder(self) -> Path | None:
-        root = cache_root()
-        if root is None:
-            return None
-        folder = root / self._kind
-        try:
-            folder.mkdir(0o700, parents=True, exist_ok=True)
-            found = folder.stat()
-        except OSError:
-            return None
-        foreign = hasattr(os, "getuid") and found.st_uid != os.getuid()
-        if foreign or (os.name == "posix" and stat.S_IMODE(found.st_mode) & 0o022):
-            return None  # others could put code there
-        return folder
+    def find(self, made_of: Sequence[str]) -> bytes | None:
+        """What was kept of the same texts; None where nothing is."""
+        folder = kept_folder(self._kind)
+        return None if folder is None else _read(folder / _digest(made_of))
+
+    def keep(self, made: Iterable[tuple[Sequence[str], bytes]]) -> None:
+        """Keeps results, each by the texts that it was made of."""
+        folder = kept_folder(self._kind)
+        if folder is not None:
+            with suppress(OSError):
+                for made_of, data in made:
+                    _write(folder / _digest(made_of), data)
+                self._trim(folder)
 
     def _trim(self, folder: Path) -> None:
         files = [(p.stat(), p) for p in folder.iterdir() if p.is_file()]
@@ -74,10 +68,11 @@ def _digest(made_of: Sequence[str]) -> str:
 
 
 def _read(path: Path) -> bytes | None:
-    try:
-        data = path.read_bytes()
-        os.utime(path)
-    except OSError:
+    data = None
+    with suppress(OSError):
+        data = read_own(path)
+        os.utime(path, follow_symlinks=False)
+    if data is None:
         return None
     code = data[_SUM:]
     return code if hashlib.sha256(code).digest() == data[:_SUM] else None
@@ -94,15 +89,11 @@ def _write(path: Path, code: bytes) -> None:
         raise
 
 
-def cache_root() -> Path | None:
-    """The folder in the user's cache that everything here is kept in; None where there is none."""
-    """The folder in the user's cache that everything here is kept in; None where there is none."""
-    if sys.platform == "darwin":
-        base = "~/Library/Caches"
-    elif os.name == "nt":
-        base = os.environ.get("LOCALAPPDATA", "~")
-    else:
-        chosen = os.environ.get("XDG_CACHE_HOME", "")
-        base = chosen if os.path.isabs(chosen) else "~/.cache"
-    expanded = os.path.expanduser(base)
-    return Path(expanded) / "uopviz" if os.path.isabs(expanded) else None
+def code_digest(*folders: Path) -> str:
+    """A hash of the Python code in some folders and of what runs it."""
+    found = hashlib.sha256(f"{platform.python_version()} {platform.platform()}".encode())
+    for root in folders:
+        for path in sorted(root.rglob("*.py")):
+            data = path.read_bytes()
+            found.update(f"{path.relative_to(root).as_posix()} {len(data)} ".encode() + data)
+    return found.hexdigest()

@@ -1,18 +1,18 @@
 """Which line of the user's program is calling, and the block in which new nodes are marked with it.
 
-The only module that looks at frames. Never changes what a call returns.
+Never changes what a call returns.
 """
 
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Final
 
+from core.uop.frames import caller_frame
 from core.uop.origin import split_origin
 from core.uop.uop import creating
 
@@ -61,7 +61,7 @@ def own_lines() -> Generator[None]:
 
 
 def _line_of_caller() -> str | None:
-    return user_line(sys._getframe(2))  # pyright: ignore[reportPrivateUsage]
+    return user_line(caller_frame(1))
 
 
 def raised_at(error: BaseException) -> str:

@@ -10,10 +10,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Self
 
 from core.errors import PatternError
+from core.uop.frames import caller_place
 from core.uop.match_compiled import could_match
 from core.uop.ops import Ops
 from core.uop.policy import in_force
-from core.uop.rule import Rule, Variant, caller_place
+from core.uop.rule import Rule, Variant
 from core.uop.uop import UOp
 from core.uop.upat import UPat
 

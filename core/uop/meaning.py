@@ -12,6 +12,9 @@ result undefined or machines differ:
 - CAST of a float to an integer truncates toward zero and saturates: what is beyond the integers of
   the dtype becomes the nearest of them, NaN becomes 0. So do the conversions of GPUs, and it keeps
   order, which wrapping around does not. CAST of an integer to a narrower one wraps around.
+- An op whose argument is `UNLESS_ZERO` or `UNLESS_NAN` promises that nothing uses its result where
+  that does not hold, so that machines may leave there what they like. The tables below give it the
+  value that it has without the argument; a proof must not rely on that.
 - Every float result is rounded once to the dtype of the op (of SIN, COS, EXP2, LOG2, POW: of the
   value that float64 gives). MULACC has a single rounding, too, except for float64 arrays.
 
@@ -32,6 +35,11 @@ from core.dtype import ConstType, DType, dtypes, round_float, truncate
 from core.errors import DTypeError
 from core.uop.bits import from_bits, to_bits
 from core.uop.ops import GroupOp, Ops
+
+UNLESS_ZERO: Final = "y != 0"
+"""The argument of an IDIV or MOD that is undefined where its divisor is 0."""
+UNLESS_NAN: Final = "x == x"
+"""The argument of a CAST that is undefined where its operand is NaN."""
 
 
 def divide(a: int, b: int) -> int:

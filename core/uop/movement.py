@@ -21,10 +21,13 @@ class Movement(Node):
     def _move(self, op: Ops, arg: tuple[Any, ...], same: bool) -> Self:
         if same:
             return self
-        made = type(self)(op, self.dtype, (self,), arg)
-        made.shaped  # noqa: B018 - raises at the caller where the movement is impossible
-        made.lengths  # noqa: B018 - as well
-        return made
+        return type(self)(op, self.dtype, (self,), arg).possible()
+
+    def possible(self) -> Self:
+        """Itself: what is impossible raises here, at the caller, and not where its shape is first
+        asked for. Raises ShapeError."""
+        _ = self.shaped, self.lengths
+        return self
 
     def reshape(self, shape: Iterable[int]) -> Self:
         """The same elements in row-major order under another shape."""
@@ -81,9 +84,7 @@ class Movement(Node):
 
     def length(self, axis: int, n: Self) -> Self:
         """Itself, of which only the first `n` elements along `axis` count. Raises ShapeError."""
-        made = type(self)(Ops.LENGTH, self.dtype, (self, n), axis)
-        made.lengths  # noqa: B018 - raises at the caller where the length is impossible
-        return made
+        return type(self)(Ops.LENGTH, self.dtype, (self, n), axis).possible()
 
     def detach(self) -> Self:
         """Itself, without gradient."""

@@ -6,12 +6,11 @@ Nothing happens here while no observer is attached. Observers are told; they nev
 from __future__ import annotations
 
 import functools
-import threading
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, ParamSpec, Protocol, TypeVar, cast
+from typing import Any, Final, ParamSpec, Protocol, TypeVar, cast
 
 from core.uop.matcher import PatternMatcher
 from core.uop.rule import Rule
@@ -23,7 +22,9 @@ R = TypeVar("R")
 
 
 class Observer(Protocol):
-    """What can be watched. Calls come from the thread that does the work, well bracketed in it."""
+    """What can be watched. Calls come from the thread that does the work, well bracketed in it,
+    and from the frame that a context or rewrite is a block of; but an end is not told where an
+    exception of a signal handler (Ctrl-C) comes just before it."""
 
     def context_begin(self, name: str, kind: str, meta: Mapping[str, object]) -> None:
         """A named group of rewrites (a schedule, a kernel) begins."""
@@ -97,11 +98,8 @@ class NullObserver(Observer):
     """Watches nothing: a base for observers that want a few of the calls."""
 
 
-class _Attached:
-    """The observers in force: replaced as a whole, never changed, so that reading needs no lock."""
-
-    observers: tuple[Observer, ...] = ()
-    lock = threading.Lock()
+_attached: Final[list[Observer]] = []
+"""The observers in force. A change is one call, which no other thread and no interrupt divides."""
 
 
 class _Each:
@@ -113,33 +111,32 @@ class _Each:
     def __getattr__(self, name: str) -> Callable[..., None]:
         calls = [getattr(o, name) for o in self._observers]
 
-        def forward(*args: Any) -> None:
+        def tell_each(*args: Any) -> None:
             for call in calls:
                 call(*args)
 
-        setattr(self, name, forward)
-        return forward
+        setattr(self, name, tell_each)
+        return tell_each
 
 
 def attached() -> Observer | None:
     """The observers in force as one, or None. Ask once per piece of work and keep the answer, so
     that whoever hears its beginning hears its end."""
-    observers = _Attached.observers
-    if not observers:
+    if not _attached:
         return None
+    observers = tuple(_attached)
     return observers[0] if len(observers) == 1 else cast(Observer, _Each(observers))
 
 
 def attach(observer: Observer) -> None:
     """`observer` is told of everything that begins from now on, in all threads."""
-    with _Attached.lock:
-        _Attached.observers = (*_Attached.observers, observer)
+    _attached.append(observer)
 
 
 def detach(observer: Observer) -> None:
     """Ends `attach`; nothing where it was not attached."""
-    with _Attached.lock:
-        _Attached.observers = tuple(o for o in _Attached.observers if o is not observer)
+    with suppress(ValueError):
+        _attached.remove(observer)
 
 
 @contextmanager
@@ -152,7 +149,7 @@ def observing(observer: Observer) -> Generator[Observer]:
         detach(observer)
 
 
-class context:  # noqa: N801 - reads as a statement
+class context:
     """`with context(name, kind, **meta):` groups the rewrites of a block."""
 
     def __init__(self, name: str, kind: str = "group", **meta: object) -> None:

@@ -156,7 +156,7 @@ def ignoring() -> Generator[None]:
         _current.reset(token)
 
 
-class stage:  # noqa: N801 - reads as a statement
+class stage:
     """`with stage(name):` names what an error under a policy happened in. Raises PolicyError in
     place of any error, where a policy is in force."""
 

@@ -15,12 +15,13 @@ from typing import Any, Final, cast
 from core.dtype import DType, PtrDType
 from core.errors import RewriteLoopError, UopvizError
 from core.helpers import REWRITE_LIMIT
+from core.uop.frames import caller_place
 from core.uop.kernels import is_lowered
 from core.uop.matcher import PatternMatcher
 from core.uop.observe import Observer, attached
 from core.uop.policy import Applied, in_force
 from core.uop.rewrite_errors import Waiting, endless, loop_of, no_node, other_type, raised
-from core.uop.rule import Rule, Variant, caller_place
+from core.uop.rule import Rule, Variant
 from core.uop.substitute import substituted
 from core.uop.uop import UOp, creating
 from core.uop.visits import Visits, noting
@@ -119,9 +120,10 @@ class _Walk:
         """Nodes where the gate was false, while observed."""
         self.top_visits: Visits | None = None
         self.bottom_visits: Visits | None = None
+        self.shown = matcher
         if self.observer is not None:
-            shown = matcher if before is None or bottom_up else _sum(before, matcher)
-            self.observer.rewrite_begin(self.name, sink, shown, bottom_up, caller_place(2))
+            if before is not None and not bottom_up:
+                self.shown = _sum(before, matcher)
             self.gate = None if gate is None else noting(gate, self.kept)
             decline = self.observer.decline
             self.top_visits = None if self.top is None else Visits(self.top, decline)
@@ -133,6 +135,9 @@ class _Walk:
         """Rewrites `sink` (and, for `whole_graph`, whatever below it was not reached), after it has
         put the nodes of `first` in place."""
         observer, origin = self.observer, creating.origin
+        if observer is not None:
+            place = caller_place(2)
+            observer.rewrite_begin(self.name, self.sink, self.shown, self.bottom_up, place)
         try:
             if first:
                 self.sink = substituted(observer, self.sink, first)

@@ -7,7 +7,6 @@ bind raises PatternError at import. Never matches anything by itself.
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from functools import cached_property
@@ -163,12 +162,6 @@ def rule(
     return lambda function: Rule(
         pattern, function, name, changes_type=changes_type, assumes=assumes
     )
-
-
-def caller_place(depth: int) -> str:
-    """ "file:line" of the frame `depth` calls above the caller."""
-    frame = sys._getframe(depth + 1)  # pyright: ignore[reportPrivateUsage]
-    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
 
 def _place(function: Callable[..., Any], fallback: str) -> tuple[str, int]:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from time import perf_counter_ns
 
+from core.uop.frames import caller_place
 from core.uop.matcher import PatternMatcher
 from core.uop.observe import Observer, attached
-from core.uop.rule import Assumes, caller_place, rule
+from core.uop.rule import Assumes, rule
 from core.uop.uop import UOp
 from core.uop.upat import UPat
 

@@ -484,9 +484,7 @@ class UOp(Arithmetic, Movement, Variables):
         if not isinstance(devices, tuple) or self.axis == axis:
             return self
         parts = (UOp(Ops.MSELECT, self.dtype, (self,), (i, axis)) for i in range(len(devices)))
-        made = UOp(Ops.MULTI, self.dtype, tuple(parts), axis)
-        made.shaped  # noqa: B018 - raises at the caller
-        return made
+        return UOp(Ops.MULTI, self.dtype, tuple(parts), axis).possible()
 
     @staticmethod
     def iota(n: int, dtype: DType, device: DeviceName) -> UOp:

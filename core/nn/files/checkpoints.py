@@ -15,20 +15,27 @@ import numpy as np
 
 from core.dtype import DType, dtypes
 from core.helpers import prod
-from core.nn.files.archives import not_a, reading, zip_extract
+from core.nn.files.archives import (
+    UNPACKED_LIMIT,
+    UNPACKED_RATIO,
+    not_a,
+    reading,
+    zip_extract,
+)
 from core.nn.files.pickles import Named, plain_value
 from core.runtime.device import Device, DeviceLike
 from core.tensor import Tensor
 
-PICKLE_LIMIT: Final = 1 << 28
+PICKLE_LIMIT: Final = 1 << 26
 """Most bytes of the pickle: it describes Tensors, and holds none."""
 VALUES_LIMIT: Final = 1 << 18
 NESTING_LIMIT: Final = 100
 PATH_LIMIT: Final = 1024
 """Most values in all dicts and lists, how deep they are nested, and characters of a path. Lists can
 hold one list many times, so that a few bytes of a pickle stand for more than any memory holds."""
+AXES_LIMIT: Final = 64
 ELEMENTS_LIMIT: Final = 1 << 40
-"""Most elements of a Tensor that repeats what is stored."""
+"""Most axes of a Tensor, and elements of one that repeats what is stored."""
 KIND: Final = "file of PyTorch's"
 
 _STORAGES: Final[Mapping[str, DType]] = {
@@ -78,11 +85,12 @@ def torch_load(fn: str | Path | bytes | Tensor, device: DeviceLike = None) -> di
     with reading(KIND):
         value = plain_value(bytes(members[names[0]].data()), _call, _storage)
         described = _described(value)
+    room = _Room(max(UNPACKED_LIMIT, UNPACKED_RATIO * sum(len(data) for data in members.values())))
     for path, each in described.items():
         data = members.get(f"{root}data/{each.storage.key}")
         if data is None:
             raise not_a(KIND, f"{path!r} is stored nowhere")
-        tensor = each.tensor(path, data)
+        tensor = each.tensor(path, data, room)
         found[path] = tensor if device is None else tensor.to(device)
     return found
 
@@ -94,6 +102,18 @@ class _Storage(NamedTuple):
     key: str
 
 
+class _Room:
+    """Bytes that copies of what is stored may take: many Tensors can copy the same bytes."""
+
+    def __init__(self, left: int) -> None:
+        self._left = left
+
+    def take(self, count: int, path: str) -> None:
+        self._left -= count
+        if self._left < 0:
+            raise not_a(KIND, f"the Tensors up to {path!r} take much more memory than is stored")
+
+
 class _Described(NamedTuple):
     """A Tensor as a pickle describes it, with lengths in elements."""
 
@@ -103,10 +123,10 @@ class _Described(NamedTuple):
     strides: tuple[int, ...]
     dtype: DType
 
-    def tensor(self, path: str, data: Tensor) -> Tensor:
-        """The Tensor, in the bytes of its storage."""
+    def tensor(self, path: str, data: Tensor, room: _Room) -> Tensor:
+        """The Tensor, in the bytes of its storage; or a copy, where it skips some of them."""
         width, numbers = self.dtype.itemsize, (self.offset, *self.shape, *self.strides)
-        fits = len(self.shape) == len(self.strides) <= 64 and min(numbers) >= 0
+        fits = len(self.shape) == len(self.strides) and min(numbers) >= 0
         axes = [(n, s) for n, s in zip(self.shape, self.strides, strict=False) if n != 1]
         span = 0 if 0 in self.shape else 1 + sum((n - 1) * s for n, s in axes)
         if not fits or (self.offset + span) * width > len(data):
@@ -126,6 +146,7 @@ class _Described(NamedTuple):
         elif prod(packed) > span:
             raise not_a(KIND, f"the elements of {path!r} overlap")
         else:
+            room.take((span + prod(packed)) * width, path)
             words = np.frombuffer(flat.data(), f"u{width}")
             view = np.lib.stride_tricks.as_strided(words, packed, [n * width for n in steps])
             x = Tensor(view.copy()).bitcast(self.dtype)
@@ -140,9 +161,9 @@ def _rebuilt(
     lengths = (shape, strides)
     if not isinstance(storage, _Storage) or type(offset) is not int:
         raise ValueError("a Tensor without a storage")
-    if not all(isinstance(x, tuple) for x in lengths) or not all(
-        type(n) is int for x in lengths for n in cast("tuple[object, ...]", x)
-    ):
+    if not all(isinstance(x, tuple) and len(cast("Sized", x)) <= AXES_LIMIT for x in lengths):
+        raise ValueError(f"a shape that is no tuple of at most {AXES_LIMIT} lengths")
+    if not all(type(n) is int for x in lengths for n in cast("tuple[object, ...]", x)):
         raise ValueError("a shape that is not made of integers")
     if any(cast(Any, x).get(mark) for x in more if isinstance(x, dict) for mark in _LATER):
         raise ValueError("a Tensor whose values are negated or conjugated later")
@@ -209,10 +230,17 @@ def _described(value: object) -> dict[str, _Described]:
                 raise not_a(KIND, "its values are too many, or nested too deep")
             parts = value if isinstance(value, dict) else dict(enumerate(cast(Any, value)))
             named = [
-                (part, f"{path}.{name}" if path else str(name), depth + 1)
+                (part, _joined(path, name), depth + 1)
                 for name, part in cast("dict[object, object]", parts).items()
             ]
-            if any(len(name) > PATH_LIMIT for _, name, _ in named):
-                raise not_a(KIND, f"a name of more than {PATH_LIMIT} characters")
             stack += reversed(named)
+    return found
+
+
+def _joined(path: str, name: object) -> str:
+    """The path of a part. Its name is looked at only where it is short: the same long one may name
+    very many parts."""
+    length = len(name) if isinstance(name, str | bytes) else 0
+    if length > PATH_LIMIT or len(found := f"{path}.{name}" if path else str(name)) > PATH_LIMIT:
+        raise not_a(KIND, f"a name of more than {PATH_LIMIT} characters")
     return found

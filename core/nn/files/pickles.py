@@ -2,7 +2,8 @@
 
 A machine of its own for the opcodes of protocols 0 to 5. It imports nothing, calls nothing but the
 two functions that a caller gives it, and knows no opcode for attributes, classes or registered
-extensions. What is read takes time and memory in proportion to the pickle.
+extensions. A few bytes may stand for millions of opcodes, and an opcode may use a long value once
+more, so there are limits of the opcodes, of what they keep, and of every value that is used again.
 """
 
 from __future__ import annotations
@@ -15,6 +16,18 @@ T = TypeVar("T")
 Call = Callable[[str, tuple[object, ...]], object]
 """What a pickle's call of the function `module.name` with arguments gives."""
 
+OPCODES_LIMIT: Final = 1 << 22
+"""Most opcodes, and so values on the stack; a checkpoint has about 30 for each Tensor."""
+MEMO_LIMIT: Final = 1 << 21
+"""Most values with a number."""
+MARKS_LIMIT: Final = 1000
+"""How deep the parts that are begun may be nested; each has a stack of its own."""
+ARGUMENTS_LIMIT: Final = 64
+NAME_LIMIT: Final = 1024
+INTEGER_LIMIT: Final = 1024
+KEY_LIMIT: Final = 64
+"""Most arguments of a call, characters of a name, bits of an integer, and of one that is a key:
+many longer ones have equal hashes."""
 _PUSHES: Final = frozenset({
     "INT", "BININT", "BININT1", "BININT2", "LONG", "LONG1", "LONG4", "FLOAT", "BINFLOAT",
     "UNICODE", "BINUNICODE", "SHORT_BINUNICODE", "BINUNICODE8",
@@ -29,7 +42,8 @@ _KEYS: Final = (str, int, float, bytes, type(None))
 class Named:
     """A function or class that a pickle names. It is never looked up."""
 
-    def __init__(self, module: object, name: object) -> None:
+    def __init__(self, module: str, name: str) -> None:
+        _limit("characters of a name", len(module) + len(name), NAME_LIMIT)
         self.name = f"{module}.{name}"
 
 
@@ -44,9 +58,10 @@ class _Machine:
 
     def run(self, text: bytes) -> object:
         """The value of a whole pickle."""
-        for opcode, arg, _ in pickletools.genops(text):
+        for count, (opcode, arg, _) in enumerate(pickletools.genops(text)):
             if opcode.name == "STOP":
                 return self._stack.pop()
+            _limit("opcodes", count, OPCODES_LIMIT)
             self._step(opcode.name, arg)
         raise ValueError("it does not end")  # genops says so first
 
@@ -56,6 +71,7 @@ class _Machine:
             case "PROTO" | "FRAME":
                 pass
             case "MARK":
+                _limit("marks", len(self._marks), MARKS_LIMIT)
                 self._marks.append(stack)
                 self._stack = []
             case "POP":
@@ -65,9 +81,9 @@ class _Machine:
             case "DUP":
                 stack.append(stack[-1])
             case "PUT" | "BINPUT" | "LONG_BINPUT":
-                self._memo[int(arg)] = stack[-1]
+                self._remember(int(arg), stack[-1])
             case "MEMOIZE":
-                self._memo[len(self._memo)] = stack[-1]
+                self._remember(len(self._memo), stack[-1])
             case "GET" | "BINGET" | "LONG_BINGET":
                 stack.append(self._memo[int(arg)])
             case "EMPTY_LIST" | "EMPTY_SET":
@@ -99,6 +115,7 @@ class _Machine:
                 stack.append(Named(module, name))
             case "REDUCE" | "NEWOBJ":
                 args = _of(tuple, stack.pop())
+                _limit("arguments", len(args), ARGUMENTS_LIMIT)
                 stack.append(self._call(_of(Named, stack.pop()).name, args))
             case "BUILD":  # attributes: a plain dict has none
                 stack.pop()
@@ -106,6 +123,8 @@ class _Machine:
             case "BINPERSID":
                 stack.append(self._persistent(stack.pop()))
             case _ if op in _PUSHES:
+                if isinstance(arg, int):
+                    _limit("bits of an integer", arg.bit_length(), INTEGER_LIMIT)
                 stack.append(arg)
             case _ if op in _CONSTANTS:
                 stack.append(_CONSTANTS[op])
@@ -116,6 +135,11 @@ class _Machine:
                 stack[start:] = [tuple(stack[start:])]
             case _:
                 raise ValueError(f"its opcode {op} is not read")
+
+    def _remember(self, number: int, value: object) -> None:
+        _limit("values with numbers", len(self._memo), MEMO_LIMIT)
+        _limit("bits of a number", number.bit_length(), KEY_LIMIT)
+        self._memo[number] = value
 
     def _push(self, value: object) -> None:
         self._stack.append(value)
@@ -134,6 +158,11 @@ def plain_value(text: bytes, call: Call, persistent: Callable[[object], object])
     return _Machine(call, persistent).run(text)
 
 
+def _limit(what: str, found: int, most: int) -> None:
+    if found > most:
+        raise ValueError(f"its pickle has more than {most:,} {what}")
+
+
 def _of(kind: type[T], value: object) -> T:
     if not isinstance(value, kind):
         raise TypeError(f"it has a {type(value).__name__} where a {kind.__name__} belongs")
@@ -148,5 +177,7 @@ def _items(into: object, values: Iterable[object]) -> dict[object, object]:
     for key, value in zip(parts[::2], parts[1::2], strict=True):
         if not isinstance(key, _KEYS):
             raise TypeError(f"it has a key that is a {type(key).__name__}")
+        if isinstance(key, int):
+            _limit("bits of a key", key.bit_length(), KEY_LIMIT)
         known[key] = value
     return known

@@ -14,6 +14,7 @@ from core.passes.optimize.kernel import Kernel
 from core.passes.optimize.products import before, operands
 from core.passes.view_index import all_of
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
+from core.uop.rule import Assumes
 
 
 @dataclass(frozen=True)
@@ -38,13 +39,13 @@ class Padding:
         return self.inside.where(x, UOp.const(x.dtype, 0))
 
 
-@rule(UPat(Ops.RANGE, name="r"))
+@rule(UPat(Ops.RANGE, name="r"), assumes=(Assumes.CONTEXT,))
 def pad_range(ctx: Padding, r: UOp) -> UOp | None:
     """range(n) -> range(n rounded up)"""
     return ctx.padded if r is ctx.loop else None
 
 
-@rule(UPat(Ops.INDEX, name="place"))
+@rule(UPat(Ops.INDEX, name="place"), assumes=(Assumes.CONTEXT,))
 def pad_address(ctx: Padding, place: UOp) -> UOp | None:
     """p[i(r)] -> p[i(r)] if r < n"""
     gate = gate_of(place)

@@ -79,8 +79,8 @@ class Found:
     trail: tuple[Try, ...] = field(repr=False)
 
 
-Told = Callable[[int, int, float | None], None]
-"""Told the round, how many programs were measured, and the least cost so far."""
+Told = Callable[[int, Found], None]
+"""Told the round, and what is found so far: costs as they were measured once."""
 
 
 def search(
@@ -88,7 +88,7 @@ def search(
     width: int,
     starts: Sequence[Opts] = ((),),
     limits: Limits | None = None,
-    told: Told = lambda at, tried, best: None,
+    told: Told = lambda at, found: None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Found:
     """The cheapest list of opts that a beam of `width` members finds from each of `starts`.
@@ -121,14 +121,16 @@ class _Search:
         self._programs: set[str] = set()
         self._trail: list[Try] = []
         self._duplicates = 0
+        self._first: Opts = ()
 
     def run(self, starts: Sequence[Opts]) -> Found:
         """Climbs from each start."""
+        self._first = starts[0] if starts else ()
         for at, start in enumerate(starts):
             share = (self._end - self._clock()) / (len(starts) - at)
             self._climb(start, self._clock() + share)
         measured = sorted((t for t in self._trail if t.cost is not None), key=_rank)
-        first = starts[0] if starts else ()
+        first = self._first
         last = {t.opts: self._again(t) for t in measured[: self._width]}
         for one in measured:
             if one.opts == first and first not in last:
@@ -137,17 +139,8 @@ class _Search:
         enough = min(costs.values(), default=0.0) / (1 - self._limits.gain)
         near = [opts for opts, cost in costs.items() if cost <= enough]
         opts = min(near, key=lambda o: (o != first, len(o), _text(o)), default=first)
-        return Found(
-            opts,
-            costs.get(opts),
-            costs.get(first),
-            self._width,
-            self._rounds,
-            len(measured),
-            self._duplicates,
-            len(self._trail) - len(measured) - self._duplicates,
-            self._in_time,
-            tuple(self._trail),
+        return self._found(
+            opts, costs.get(opts), costs.get(first), len(measured), in_time=self._in_time
         )
 
     def _climb(self, start: Opts, until: float) -> None:
@@ -198,8 +191,30 @@ class _Search:
         made = Try(at, opts, cost)
         self._trail.append(made)
         self._best = min(self._best, cost)
-        self._told(at, sum(t.cost is not None for t in self._trail), self._best)
+        self._told(at, self._so_far())
         return made
+
+    def _so_far(self) -> Found:
+        measured = [t for t in self._trail if t.cost is not None]
+        best = min(measured, key=_rank)
+        first = next((t.cost for t in self._trail if t.opts == self._first), None)
+        return self._found(best.opts, best.cost, first, len(measured), in_time=False)
+
+    def _found(
+        self, opts: Opts, cost: float | None, first: float | None, tried: int, *, in_time: bool
+    ) -> Found:
+        return Found(
+            opts,
+            cost,
+            first,
+            self._width,
+            self._rounds,
+            tried,
+            self._duplicates,
+            len(self._trail) - tried - self._duplicates,
+            in_time,
+            tuple(self._trail),
+        )
 
     def _again(self, one: Try) -> float | None:
         """The cost of a list, measured once more; what is known of it where there is no time."""

@@ -13,10 +13,8 @@ from core.passes.decompose.narrow import fewer_bits, narrow, round_to_odd, widen
 from core.passes.ptx.bools import bools
 from core.target import Target
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
+from core.uop.meaning import UNLESS_NAN
 
-UNLESS_NAN: Final = "x == x"
-"""The argument of a CAST whose result nothing uses where its operand is NaN: PTX gives the largest
-or smallest integer."""
 _x = UPat.var("x")
 _half, _bf16, _single = dtypes.float16, dtypes.bfloat16, dtypes.float32
 _bytes = (dtypes.int8, dtypes.uint8)
@@ -66,7 +64,7 @@ def half_to_integer(cast: UOp, x: UOp) -> UOp:
 
 @rule(UPat(Ops.CAST, dtypes.ints, src=(UPat.var("x", (_single, dtypes.float64)),), name="cast"))
 def nan_to_zero(cast: UOp, x: UOp) -> UOp | None:
-    """int(x) -> x is NaN ? 0 : int(x)  where float64 or 64 bits leave NaN as something else"""
+    """int(x) -> x is NaN ? 0 : int(x)  where float64 or 64 bits make NaN the largest or smallest"""
     if cast.arg is not None or (x.dtype.bits < 64 and cast.dtype.bits < 64):
         return None
     return x.ne(x).where(cast.const_like(0), cast.replace(arg=UNLESS_NAN))

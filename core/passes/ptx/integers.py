@@ -11,10 +11,8 @@ from typing import Final
 
 from core.dtype import DType, dtypes
 from core.uop import Ops, PatternMatcher, UOp, UPat, rule
+from core.uop.meaning import UNLESS_ZERO
 
-UNLESS_ZERO: Final = "y != 0"
-"""The argument of an IDIV or MOD whose result nothing uses where the divisor is 0: PTX leaves it
-open."""
 _ALL_OUT: Final = 64
 """An amount that shifts every bit out of any register: PTX clamps what is larger."""
 

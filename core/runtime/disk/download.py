@@ -1,5 +1,5 @@
 """Files from the network, kept in the user's cache. Nothing is fetched twice, and nothing unless a
-program asks for it.
+program asks for it. Where the user has no cache of their own, they are kept until the process ends.
 """
 
 from __future__ import annotations
@@ -7,15 +7,16 @@ from __future__ import annotations
 import gzip
 import hashlib
 import importlib
-import tempfile
 import zlib
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import IO, Any, Final
 from urllib.parse import urlsplit
 
 from core.errors import RunError
+from core.private import is_own, kept_folder
 from core.runtime.disk.file import File, replace_file
-from core.toolchain.kept import cache_root
 
 SCHEMES: Final = ("https", "http", "file")
 TIMEOUT: Final = 30
@@ -37,15 +38,14 @@ def fetch(url: str, gunzip: bool = False) -> Path:
     if scheme not in SCHEMES:
         raise RunError(f"{url}: no address", hint=f"it begins with one of {', '.join(SCHEMES)}")
     name = hashlib.sha256(f"{url} {gunzip}".encode()).hexdigest()[:32]
-    folder = (cache_root() or Path(tempfile.gettempdir()) / "uopviz") / "downloads"
+    folder = kept_folder("downloads") or Path(_of_this_process().name)
     path = folder / name
-    if path.is_file():
+    if is_own(path):
         return path
     # taken here because few programs fetch, and all would wait for the import
     request: Any = importlib.import_module("urllib.request")
     client: Any = importlib.import_module("http.client")
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         with request.urlopen(url, timeout=TIMEOUT) as answer:
             length = answer.headers.get("Content-Length")
             replace_file(path, lambda file: _receive(file, answer, gunzip, length))
@@ -56,6 +56,12 @@ def fetch(url: str, gunzip: bool = False) -> Path:
             f"{folder}",
         ) from error
     return path
+
+
+@cache
+def _of_this_process() -> TemporaryDirectory[str]:
+    """A folder that nobody else can look into, and that goes with this process."""
+    return TemporaryDirectory(prefix="uopviz-")
 
 
 def _receive(file: File, answer: IO[bytes], gunzip: bool, length: str | None) -> None:

@@ -11,7 +11,8 @@
 - `machine.py`: `execute(prepare(code), launch)`: all blocks, batch by batch, divergence by masks.
 - `memory.py`: regions of global memory with addresses; `allocator.py` hands them out.
 - `faults.py`: errors with line, block, thread and node; `races.py` those between threads.
-- `counters.py`: what each line did: threads, bytes, bank conflicts, sectors, divergence.
+- `banks.py`: what memory makes of one access: banks, wavefronts, sectors. `counters.py`: what each
+  line did: threads, bytes, bank conflicts, sectors, divergence.
 - `session.py`: one instruction at a time, forwards and backwards, for debuggers.
 - `alu/`: what instructions compute, as functions on arrays, shared by all front ends.
 - `ptx/`: the front end for PTX, `llvm/` that for the LLVM IR of AMD GPUs. `device.py`: the devices,

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.runtime.emulator.places import ONES, Access, Spot
+from core.runtime.emulator.places import ONES, Access
 from core.runtime.emulator.program import Load, Space, Store
-from core.runtime.emulator.state import Touched
+from core.runtime.emulator.state import Spot, Touched
 from core.runtime.emulator.steps import Slot, value
 from core.runtime.numeric import Array
 
@@ -36,9 +36,8 @@ class LoadStep(Access):
         if not count:
             return
         at = self.addresses(s, lanes, self.each)
-        if s.profile is not None:
-            s.profile.access(self.instruction, self.width, s, at, lanes)
         spots = list(self.spots(s, self.space, at, lanes))
+        self.profile(s, spots)
         parts = [self._read(s, spot) for spot in spots]
         extend = self.instruction.extend
         for i, number in enumerate(self.numbers):
@@ -94,8 +93,6 @@ class StoreStep(Access):
         if not count:
             return
         at = self.addresses(s, lanes, True)
-        if s.profile is not None:
-            s.profile.access(self.instruction, self.width, s, at, lanes)
         narrow = self.instruction.narrow
         columns: list[Array] = []
         for slot in self.values:
@@ -107,6 +104,7 @@ class StoreStep(Access):
             column = column if narrow is None else narrow(column)
             columns.append(column if column.dtype is self.item else column.view(self.item))
         spots = list(self.spots(s, self.space, at, lanes))
+        self.profile(s, spots)
         for spot in spots:
             if len(spots) == 1:
                 self._write(s, spot, columns)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from core.runtime.emulator.faults import fault
-from core.runtime.emulator.places import Access, Spot
+from core.runtime.emulator.places import Access
 from core.runtime.emulator.program import Commit, Copy, Load, Space, Store, Wait
-from core.runtime.emulator.state import Flight, Touched
+from core.runtime.emulator.state import Flight, Spot, Touched
 from core.runtime.emulator.steps import Slot, Step, taking_part, value
 from core.runtime.numeric import Array
 
@@ -111,9 +111,8 @@ class CopyStep:
             return
         every = s.lane_numbers if lanes is None else lanes
         at = self.to.addresses(s, every, True)
-        if s.profile is not None:
-            s.profile.access(self.to.instruction, self.to.width, s, at, every)
         (spot,) = self.to.spots(s, Space.SHARED, at, every)
+        self.to.profile(s, [spot])
         content = np.zeros((every.size, self.instruction.nbytes), np.uint8)
         taken = self._taken(s, every)
         for size in np.unique(taken):
@@ -144,9 +143,8 @@ class CopyStep:
         access = self._source(size)
         lanes = every[part]
         at = access.addresses(s, lanes, True)
-        if s.profile is not None:
-            s.profile.access(access.instruction, size, s, at, lanes)
         for spot in access.spots(s, Space.GLOBAL, at, lanes):
+            access.profile(s, [spot])
             access.known(s, spot)
             memory, first = access.elements(spot)
             columns = [memory.take(first + i) for i in range(access.count)]

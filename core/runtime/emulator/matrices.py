@@ -50,9 +50,8 @@ class MatrixStep:
         in_warp = s.thread_of_lane % s.code.width
         lanes = np.flatnonzero(taking & (in_warp < _ROWS * len(self.numbers)))
         at = self.access.addresses(s, lanes, True)
-        if s.profile is not None:
-            s.profile.access(self.access.instruction, _ROW_BYTES, s, at, lanes)
         (spot,) = self.access.spots(s, Space.SHARED, at, lanes)
+        self.access.profile(s, [spot])
         for who in (lanes, lanes ^ 1):  # more than one thread gets something of each row
             self.access.seen(s, spot, who)
         memory, first = self.access.elements(spot)

@@ -6,8 +6,7 @@ fails are lanes looked at one by one. Decides nothing about what elements mean.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -21,6 +20,7 @@ from core.runtime.emulator.program import (
     Space,
     Store,
 )
+from core.runtime.emulator.state import Spot
 from core.runtime.emulator.steps import Slot, taking_part, value
 from core.runtime.numeric import Array
 
@@ -31,18 +31,6 @@ if TYPE_CHECKING:
 ONES: Final = 0x0101010101010101
 """A one in each byte of a word."""
 _WINDOW_MASK: Final = np.uint64(0xFF << 56)
-
-
-@dataclass(slots=True)
-class Spot:
-    """A part of an access: the memory, the byte offset in it of each lane's address, and which
-    lanes they are (None: all that take part). `region` where it is global memory."""
-
-    space: Space
-    memory: Array
-    at: Array
-    lanes: Array | None
-    region: Region | None = None
 
 
 class Access:
@@ -190,6 +178,12 @@ class Access:
             else:
                 space = Space.GLOBAL
             yield from self.spots(s, space, inner, lanes if whole else which)
+
+    def profile(self, s: State, spots: Iterable[Spot]) -> None:
+        """Tells whoever counts of an access."""
+        if s.profile is not None:
+            for spot in spots:
+                s.profile.access(self.instruction, self.width, s, spot)
 
     def fault(self, s: State, kind: str, what: str, lanes: Array | None, number: int) -> FaultError:
         """The error of the `number`th lane that takes part."""

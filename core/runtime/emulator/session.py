@@ -18,8 +18,26 @@ from core.errors import FaultError, RunError
 from core.runtime.emulator.machine import Machine, started
 from core.runtime.emulator.memory import GlobalMemory, Region
 from core.runtime.emulator.prepare import Prepared
-from core.runtime.emulator.program import Branch, Dim, Exit, Instruction, Space, writes
-from core.runtime.emulator.state import Flight, Launch, State, Touched, Waiting, data_region
+from core.runtime.emulator.program import (
+    Branch,
+    Dim,
+    Exit,
+    Instruction,
+    Load,
+    Space,
+    Store,
+    writes,
+)
+from core.runtime.emulator.state import (
+    Accessed,
+    Flight,
+    Launch,
+    Spot,
+    State,
+    Touched,
+    Waiting,
+    data_region,
+)
 from core.runtime.numeric import Array
 
 KEEP: Final = 10_000
@@ -71,11 +89,29 @@ class _Before:
     journal: list[tuple[Array, Array, Array]]
 
 
+class _Accesses:
+    """Watches what one instruction accesses."""
+
+    def __init__(self) -> None:
+        self.found: list[Accessed] = []
+
+    def enter(self, s: State) -> None:
+        """A basic block begins."""
+
+    def access(self, instruction: Load | Store, width: int, s: State, spot: Spot) -> None:
+        """Threads load or store `width` bytes each at a spot."""
+        lanes = s.lane_numbers if spot.lanes is None else spot.lanes
+        at = np.broadcast_to(spot.address(s), lanes.shape)
+        stores = isinstance(instruction, Store)
+        self.found.append(Accessed(spot.space, spot.region, stores, width, lanes, at))
+
+
 class Session:
     """Block number `block` (x first) of a launch. `steps` instructions were run so far.
 
     `changed` are the numbers of the registers that the last instruction wrote, `ran` the threads
-    that did not skip it, `touched` the memory that it stored to.
+    that did not skip it, `touched` the memory that it stored to, `accessed` all that it loaded and
+    stored.
     """
 
     def __init__(self, kernel: Prepared, launch: Launch, block: int = 0, keep: int = KEEP) -> None:
@@ -102,6 +138,7 @@ class Session:
         self.changed: tuple[int, ...] = ()
         self.ran: Array = np.zeros(self.state.lanes, np.bool_)
         self.touched: tuple[Touched, ...] = ()
+        self.accessed: tuple[Accessed, ...] = ()
 
     @property
     def done(self) -> bool:
@@ -148,7 +185,8 @@ class Session:
             [],
         )
         part = self._taking_part(self.kernel.code.instructions[index])
-        s.journal, s.touched = before.journal, []
+        s.journal, s.touched, watching = before.journal, [], _Accesses()
+        s.profile = watching
         try:
             with np.errstate(all="ignore"):
                 self._machine.advance()
@@ -160,7 +198,8 @@ class Session:
         for number in numbers:
             known = self._known.get(number)
             self._known[number] = part if known is None else known | part
-        self.changed, self.ran, self.touched = numbers, part, tuple(s.touched)
+        self.changed, self.ran = numbers, part
+        self.touched, self.accessed = tuple(s.touched), tuple(watching.found)
 
     def _taking_part(self, instruction: Instruction) -> Array:
         mask, guard = self.state.mask_now(), instruction.guard
@@ -183,7 +222,7 @@ class Session:
             self._start()
             while self.steps < wanted:
                 self.step()
-        self.changed, self.touched = (), ()
+        self.changed, self.touched, self.accessed = (), (), ()
         self.ran = np.zeros(self.state.lanes, np.bool_)
 
     def _restore(self, before: _Before) -> None:

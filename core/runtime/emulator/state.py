@@ -61,6 +61,44 @@ class Touched:
     before: tuple[Array, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Accessed:
+    """Memory that an instruction read or (`stores`) wrote: `nbytes` at each address `at`, as the
+    kernel sees them, by the threads in `lanes`. `region`: of global memory."""
+
+    space: Space
+    region: Region | None
+    stores: bool
+    nbytes: int
+    lanes: Array
+    at: Array
+
+
+@dataclass(slots=True)
+class Spot:
+    """A part of an access: the memory, the byte offset in it of each lane's address, and which
+    lanes they are (None: all that take part). `region` where it is global memory."""
+
+    space: Space
+    memory: Array
+    at: Array
+    lanes: Array | None
+    region: Region | None = None
+
+    def address(self, s: State) -> Array:
+        """The address of each lane as the kernel sees it: in global memory the device's, else
+        from the start of what the block or the thread has."""
+        if self.region is not None:
+            return self.at + self.region.address
+        if self.space is Space.SHARED:
+            base = s.shared_base
+        elif self.space is Space.LOCAL:
+            base = s.local_base
+        else:
+            return self.at
+        return self.at - (base if self.lanes is None else base[self.lanes])
+
+
 class Flight(Protocol):
     """Copies of an instruction to shared memory that have not arrived."""
 
@@ -95,10 +133,8 @@ class Watcher(Protocol):
         """A basic block begins."""
         ...
 
-    def access(
-        self, instruction: Load | Store, width: int, s: State, at: Array, lanes: Array | None
-    ) -> None:
-        """A load or store of `width` bytes by the threads in `lanes` (None: all)."""
+    def access(self, instruction: Load | Store, width: int, s: State, spot: Spot) -> None:
+        """Threads load or store `width` bytes each at a spot."""
         ...
 
 

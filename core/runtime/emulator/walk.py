@@ -11,6 +11,8 @@ from typing import Any, Final
 import numpy as np
 
 from core.errors import FaultError, RunError
+from core.runtime.emulator.banks import Served, of_banks, of_sectors
+from core.runtime.emulator.program import Space
 from core.runtime.emulator.session import Session
 from core.runtime.emulator.state import Touched
 from core.runtime.numeric import Array
@@ -19,6 +21,8 @@ LIMIT: Final = 20_000
 """Instructions of one warp that are kept."""
 OTHERS: Final = 1 << 16
 """Elements that other warps of the block store that are kept."""
+_OF_THE_LAUNCH: Final = (Space.PARAM, Space.CONSTANT)
+"""Spaces that have the same content for all threads: what registers hold says it all."""
 _HURRY: Final = 256
 """Instructions between two looks at `stop`."""
 
@@ -49,15 +53,31 @@ class Stored:
 
 
 @dataclass(frozen=True)
+class Reached:
+    """What an instruction loaded or (`stores`) stored: `nbytes` from each of the bytes `at` of
+    `space` (of global memory: of the argument `region`) by the `lanes` of the warp, and what memory
+    makes of that, where it has banks or sectors."""
+
+    space: str
+    region: str
+    stores: bool
+    nbytes: int
+    lanes: tuple[int, ...]
+    at: tuple[int, ...]
+    served: Served | None
+
+
+@dataclass(frozen=True)
 class Moment:
     """One instruction: its line, from 1; a bit for each thread of the warp that ran it; the
     registers that it wrote. `memory`: what it stored, then what other warps of the block have
-    stored since the moment before."""
+    stored since the moment before. `accesses`: where its threads loaded and stored."""
 
     line: int
     active: int
     registers: tuple[Written, ...]
     memory: tuple[Stored, ...]
+    accesses: tuple[Reached, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -114,13 +134,10 @@ def walk(
         elif found.known is None:
             found = replace(found, known=len(found.moments))
         if taking_part:
-            memory = (*mine, *others)
+            ran, registers = _bits(session.ran[first:last]), _registers(session, first, last)
+            reached = _accesses(session, first, last)
+            found.moments.append(Moment(line, ran, registers, (*mine, *others), reached))
             others.clear()
-            found.moments.append(
-                Moment(
-                    line, _bits(session.ran[first:last]), _registers(session, first, last), memory
-                )
-            )
     if others and found.moments:
         end = found.moments[-1]
         found.moments[-1] = replace(end, memory=(*end.memory, *others))
@@ -141,6 +158,26 @@ def _registers(session: Session, first: int, last: int) -> tuple[Written, ...]:
         part = zip(values[first:last].tolist(), known[first:last].tolist(), strict=True)
         shown = tuple(v if k else None for v, k in part)
         found.append(Written(number, value.dtype.name, shown))
+    return tuple(found)
+
+
+def _accesses(session: Session, first: int, last: int) -> tuple[Reached, ...]:
+    """Where the threads of the warp loaded and stored with the last instruction, parameters
+    apart."""
+    found: list[Reached] = []
+    for one in session.accessed:
+        inside = (first <= one.lanes) & (one.lanes < last)
+        if one.space in _OF_THE_LAUNCH or not inside.any():
+            continue
+        lanes, at = (one.lanes[inside] - first).tolist(), one.at[inside].tolist()
+        served = None
+        if one.space is Space.SHARED:
+            served = of_banks(lanes, at, one.nbytes)
+        elif one.space is Space.GLOBAL:
+            served = of_sectors(lanes, at, one.nbytes)
+        start, name = (0, "") if one.region is None else (one.region.address, one.region.name)
+        place = one.space.value, name, one.stores, one.nbytes
+        found.append(Reached(*place, tuple(lanes), tuple(a - start for a in at), served))
     return tuple(found)
 
 

@@ -186,8 +186,11 @@ class Joining(Linear):
         ]
         return parts[0].cat(*parts[1:], dim=axis)
 
-    def roll(self, shifts: int | Sequence[int], dims: int | Sequence[int]) -> Self:
-        """Elements moved along axes; what leaves at one end comes in at the other."""
+    def roll(self, shifts: int | Sequence[int], dims: int | Sequence[int] | None = None) -> Self:
+        """Elements moved along axes; what leaves at one end comes in at the other. Without `dims`,
+        along the flattened Tensor."""
+        if dims is None:
+            return self.flatten().roll(shifts, 0).reshape(self.shape)
         x = self
         by = (shifts,) if isinstance(shifts, int) else tuple(shifts)
         along = (dims,) if isinstance(dims, int) else tuple(dims)

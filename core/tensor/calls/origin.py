@@ -7,7 +7,6 @@ never changed.
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any, Final, TypeVar, cast
@@ -15,6 +14,7 @@ from typing import Any, Final, TypeVar, cast
 from core.errors import UopvizError
 from core.tensor.calls.arguments import Check, check_of
 from core.uop.caller import here, origin, own_lines, raised_at, user_line
+from core.uop.frames import caller_frame
 from core.uop.uop import creating
 
 __all__ = [
@@ -50,7 +50,7 @@ def marks_origin(
         if creating.origin is not None:
             return function(*args, **kwargs)
         called = type(args[0]).__name__ + label if of_class else label
-        creating.origin = user_line(sys._getframe(1), called)  # pyright: ignore[reportPrivateUsage]
+        creating.origin = user_line(caller_frame(), called)
         try:
             if check is not None:
                 check(args, kwargs)
@@ -73,6 +73,7 @@ def mark_methods(cls: type[T]) -> type[T]:
     layers = [base for base in cls.__mro__ if base.__module__.startswith("core.tensor")]
     for base in layers:
         for name, member in list(vars(base).items()):
+            _call_of(cls, name, member)
             if name in seen or (name.startswith("_") and name not in _special):
                 continue
             seen.add(name)
@@ -85,6 +86,17 @@ def mark_methods(cls: type[T]) -> type[T]:
                 check = check_of(inner, cls, here)
                 setattr(cls, name, type(member)(marks_origin(inner, label, check=check)))
     return cls
+
+
+def _call_of(cls: type[Any], name: str, member: object) -> None:
+    """Gives a method the name by which users call it, which Python says where arguments do not
+    fit: that of the class that it is written in is known to nobody."""
+    if isinstance(member, classmethod | staticmethod):
+        member = member.__func__
+    while isinstance(member, FunctionType):
+        member.__qualname__ = f"{cls.__name__}.{name}"
+        inner = getattr(member, "__wrapped__", None)
+        member = inner if getattr(inner, "__name__", "") == name else None
 
 
 def mark_object(cls: type[T], **methods: str) -> type[T]:

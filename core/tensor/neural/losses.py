@@ -53,7 +53,7 @@ class Losses(Normalization):
 
     def binary_crossentropy(
         self,
-        Y: Self,  # noqa: N803
+        Y: Self,
         reduction: str = "mean",
         weight: Self | None = None,
     ) -> Self:
@@ -70,7 +70,7 @@ class Losses(Normalization):
 
     def binary_crossentropy_logits(
         self,
-        Y: Self,  # noqa: N803
+        Y: Self,
         reduction: str = "mean",
         pos_weight: Self | None = None,
         weight: Self | None = None,
@@ -102,7 +102,7 @@ class Losses(Normalization):
 
     def sparse_categorical_crossentropy(
         self,
-        Y: Self,  # noqa: N803
+        Y: Self,
         ignore_index: int = -1,
         label_smoothing: float = 0.0,
         reduction: str = "mean",
@@ -126,7 +126,7 @@ class Losses(Normalization):
 
     def cross_entropy(
         self,
-        Y: Self,  # noqa: N803
+        Y: Self,
         reduction: str = "mean",
         label_smoothing: float = 0.0,
         weight: Self | None = None,
@@ -197,7 +197,7 @@ class Losses(Normalization):
 
     def nll_loss(
         self,
-        Y: Self,  # noqa: N803
+        Y: Self,
         weight: Self | None = None,
         ignore_index: int | None = None,
         reduction: str = "mean",

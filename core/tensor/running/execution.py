@@ -6,7 +6,7 @@ The only layer of a Tensor that makes anything run.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import numpy as np
 
@@ -15,12 +15,14 @@ from core.errors import DeviceError, DTypeError, GradientError, RunError, ShapeE
 from core.helpers import LAZY
 from core.passes.schedule import ScheduleItem
 from core.realize import look
+from core.runtime.awaited import awaited, expect
 from core.runtime.buffer import buffer_of
 from core.runtime.device import Device, DeviceLike
 from core.runtime.disk.device import is_disk
 from core.tensor.calls.origin import here
 from core.tensor.running.kept import flow, is_leaf
 from core.tensor.running.realization import (
+    check_content,
     own_memory,
     plan,
     realize,
@@ -38,6 +40,10 @@ from core.uop.parts import parts_of
 from core.uop.shapes import shown
 from core.uop.uop import UOp
 
+_TO_RUN: Final = (
+    "run what it returned, core.realize.run_schedule(items), or call realize() in its place"
+)
+
 
 class Execution(Sharding):
     """Values on demand. Nothing runs before a value is needed."""
@@ -54,8 +60,12 @@ class Execution(Sharding):
         return made if LAZY.value else made.realize()
 
     def schedule(self, *others: TensorBase) -> list[ScheduleItem]:
-        """The kernels and copies that `realize` would run, for the caller to run in this order."""
-        return schedule((self, *others))
+        """The kernels and copies that `realize` would run, for the caller to run in this order, as
+        `core.realize.run_schedule` does. Until then the values of these Tensors are nowhere: to
+        look at one, or to compute anything from it, is a RunError."""
+        items = schedule((self, *others))
+        expect(items, f"its kernels were left to the caller of schedule() at {here()}", _TO_RUN)
+        return items
 
     def kernelize(self, *others: TensorBase) -> Self:
         """Cuts the graph into kernels, as a trace shows it, without running any."""
@@ -75,6 +85,8 @@ class Execution(Sharding):
                 hint="look at a part of it",
             ) from error
         if into:
+            if awaited:
+                check_content([self])
             memory = _row_major_memory(self.uop)
             if memory is None and is_disk(self.device):  # which copies, and does nothing else
                 memory = _row_major_memory(self.detach().to("CPU").contiguous().realize().uop)

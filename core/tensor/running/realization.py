@@ -14,9 +14,10 @@ from core.errors import ScheduleError
 from core.garbage import collector_paused
 from core.passes.schedule import ScheduleItem, create_schedule
 from core.realize import run_schedule
-from core.runtime.buffer import buffer_of
+from core.runtime.awaited import awaited, check
+from core.runtime.buffer import buffer_of, buffers
 from core.runtime.disk.device import is_disk
-from core.tensor.calls.origin import origin
+from core.tensor.calls.origin import here, origin
 from core.tensor.running import kept, lost
 from core.tensor.running.following import follow
 from core.tensor.running.kept import is_leaf
@@ -26,7 +27,7 @@ from core.tensor.state.live import KEEPS_ALL, Holder, is_stored
 from core.tensor.state.storage import Storage
 from core.uop.kernelcall import outputs_of_call
 from core.uop.ops import GroupOp, Ops
-from core.uop.parts import whole_of
+from core.uop.parts import parts_of, whole_of
 from core.uop.shards import stays
 from core.uop.uop import UOp
 
@@ -122,11 +123,33 @@ def _wanted_outputs(roots: Collection[UOp]) -> list[UOp]:
 
 
 def realize(tensors: Sequence[TensorBase]) -> None:
-    """Computes `tensors` and stores them; the graphs that made them are released."""
+    """Computes `tensors` and stores them; the graphs that made them are released. Raises RunError,
+    and does nothing, where they are made of what has yet to be computed by others."""
+    if awaited:
+        check_content(tensors)
     items = schedule(tensors)
     if items:
         with origin(None):
             run_schedule(items)
+
+
+def check_content(tensors: Sequence[TensorBase]) -> None:
+    """Raises RunError where `tensors` read memory whose content has yet to be computed. What is
+    overwritten as a whole is not read."""
+    graph = UOp.sink(*(t.uop for t in tensors)).toposort()
+    targets: dict[UOp, None] = {}
+    for u in graph:
+        if u.op is Ops.ASSIGN:
+            target = u.src[0]
+            while target.op is Ops.RESHAPE:
+                targets[target] = None
+                target = target.src[0]
+    for u in graph:
+        if u not in targets:
+            for read in u.src[u.op is Ops.ASSIGN :]:
+                for part in parts_of(read.base if read in targets else read):
+                    if (found := buffers.get(part)) is not None:
+                        check(found, here())
 
 
 def replace_in_live(replacements: dict[UOp, UOp]) -> None:

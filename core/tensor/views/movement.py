@@ -56,7 +56,7 @@ class Movement(Execution):
     __slots__ = ()
 
     @property
-    def T(self) -> Self:  # noqa: N802 - the field's own spelling
+    def T(self) -> Self:
         """The last two axes exchanged; of a vector, itself."""
         return self if self.ndim < 2 else self.transpose()
 

@@ -103,15 +103,15 @@ class AttentionShape:
 
 
 def attention(shape: AttentionShape, target: Target | str) -> UOp:
-    """o = softmax(q k^T / sqrt(size)) v; arguments: o, l, q, k, v, all of [batch, heads, rows,
-    size] but for l.
+    """o = softmax(q k^T / sqrt(size)) v; arguments: o, sums, q, k, v, all of [batch, heads, rows,
+    size] but for sums.
 
-    l of [batch, heads, 1, length], float32, becomes the logarithm, to base 2, of each row's sum of
-    powers, for the backward pass.
+    sums of [batch, heads, 1, length], float32, become the logarithm, to base 2, of each row's sum
+    of powers, for the backward pass.
     """
     dtype, wide, size, keys = shape.dtype, dtypes.float32, shape.size, shape.columns
     with shape.kernel("attention", shape.length, target) as ker:
-        o, l = ker.gl(dtype, shape.of_queries()), ker.gl(wide, shape.sums())  # noqa: E741
+        o, sums = ker.gl(dtype, shape.of_queries()), ker.gl(wide, shape.sums())
         q, k, v = (ker.gl(dtype, s()) for s in (shape.of_queries, shape.of_keys, shape.of_keys))
         q_r, k_r = ker.rt(dtype, (ROWS, size)), ker.rt(dtype, (keys, size))
         v_r, p_r = ker.rt(dtype, (keys, size), "col"), ker.rt(dtype, (ROWS, keys))
@@ -149,5 +149,5 @@ def attention(shape: AttentionShape, target: Target | str) -> UOp:
         ker.group.map(total, lambda x, sum_: x / sum_, total, powers)
         ker.group.map(most, lambda top, sum_: top + sum_.log2(), most, powers)
         ker.group.store(o[b, h, ker.gx, 0], total)
-        ker.group.store(l[b, h, 0, ker.gx], most)
+        ker.group.store(sums[b, h, 0, ker.gx], most)
     return ker.ast

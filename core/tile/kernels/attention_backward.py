@@ -24,9 +24,9 @@ from core.uop.uop import UOp
 class Backward:
     """The kernels, in the order in which they run.
 
-    `delta`: delta, o, do; `keys`: dk, dv, q, k, v, do, l, delta; `queries`: dq, q, k, v, do, l,
-    delta. Matrices are [batch, heads, rows, size]; l, what `attention` gives, and delta are float32
-    of [batch, heads, 1, length].
+    `delta`: delta, o, do; `keys`: dk, dv, q, k, v, do, sums, delta; `queries`: dq, q, k, v, do,
+    sums, delta. Matrices are [batch, heads, rows, size]; sums, what `attention` gives, and delta
+    are float32 of [batch, heads, 1, length].
     """
 
     delta: UOp
@@ -66,7 +66,7 @@ def attention_keys(shape: AttentionShape, target: Target | str) -> UOp:
         dk, dv = (ker.gl(dtype, shape.of_keys()) for _ in range(2))
         q, k, v = (ker.gl(dtype, s()) for s in (shape.of_queries, shape.of_keys, shape.of_keys))
         do = ker.gl(dtype, shape.of_queries())
-        l, delta = (ker.gl(wide, shape.sums()) for _ in range(2))  # noqa: E741
+        sums, delta = (ker.gl(wide, shape.sums()) for _ in range(2))
         # not kept in registers: with heads of 128, dk and dv take half of those that a thread has
         k_s, v_s = ker.st(dtype, (shape.rows, size)), ker.st(dtype, (shape.rows, size))
         k_r, v_r = ker.rt(dtype, (ROWS, size)), ker.rt(dtype, (ROWS, size))
@@ -83,7 +83,7 @@ def attention_keys(shape: AttentionShape, target: Target | str) -> UOp:
         skipped = first // queries if shape.causal else first * 0
         count = (as_index(blocks(shape.length, queries)) - skipped).maximum(0)
         for i, q_s, do_s in in_blocks(ker, (q, do), (b, h), queries, count, skipped):
-            ker.group.load(l_r, l[b, h, 0, i])
+            ker.group.load(l_r, sums[b, h, 0, i])
             ker.group.load(delta_r, delta[b, h, 0, i])
             ker.warp.load(by_row, q_s)
             ker.group.load(k_r, k_s)
@@ -110,7 +110,7 @@ def attention_queries(shape: AttentionShape, target: Target | str) -> UOp:
         dq, q = (ker.gl(dtype, shape.of_queries()) for _ in range(2))
         k, v = (ker.gl(dtype, shape.of_keys()) for _ in range(2))
         do = ker.gl(dtype, shape.of_queries())
-        l, delta = (ker.gl(wide, shape.sums()) for _ in range(2))  # noqa: E741
+        sums, delta = (ker.gl(wide, shape.sums()) for _ in range(2))
         q_r, do_r = ker.rt(dtype, (ROWS, size)), ker.rt(dtype, (ROWS, size))
         by_row, by_column = ker.rt(dtype, (keys, size)), ker.rt(dtype, (keys, size), "col")
         p, ds = (ker.rt(wide, (ROWS, keys), "acc") for _ in range(2))
@@ -120,7 +120,7 @@ def attention_queries(shape: AttentionShape, target: Target | str) -> UOp:
         b, h, first = ker.gz, ker.gy, ker.gx * shape.rows
         ker.group.load(q_r, q[b, h, ker.gx, 0])
         ker.group.load(do_r, do[b, h, ker.gx, 0])
-        ker.group.load(l_r, l[b, h, 0, ker.gx])
+        ker.group.load(l_r, sums[b, h, 0, ker.gx])
         ker.group.load(delta_r, delta[b, h, 0, ker.gx])
         ker.group.zero(dq_r)
         for j, k_s, v_s in in_blocks(ker, (k, v), (b, h), keys, shape.seen(first)):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +13,16 @@ import pytest
 from core import Tensor
 from core import beam as of_beam
 from core.beam import kept, tuned
-from core.beam.isolated import Isolated
+from core.beam.isolated import Isolated, TrialLimits
 from core.beam.kept import Choice, kept_choice
 from core.compile import compile_kernel
 from core.errors import RunError
 from core.helpers import Context
 from core.kernelname import kernel_name
 from core.passes.optimize.search import Limits, search
+from core.private import cache_root
 from core.runtime.reference.kernel import evaluate_kernel
 from core.target import targets
-from core.toolchain.kept import cache_root
 from core.toolchain.processor import host_target
 from core.uop import UOp
 from core.uop.args import decode_arg, encode_arg
@@ -53,9 +55,7 @@ class Finds:
 
 
 def files() -> list[Path]:
-    root = cache_root()
-    assert root is not None
-    return sorted((root / "search").iterdir())
+    return sorted((cache_root() / "search").iterdir())
 
 
 def test_what_was_found_is_kept(product: UOp) -> None:
@@ -137,6 +137,20 @@ def test_a_search_that_fails_leaves_the_heuristic(
     assert files() == []
 
 
+@pytest.mark.parametrize("limits", [TrialLimits(compile=0.0), TrialLimits(run=0.0)])
+def test_a_search_without_time_finds_what_the_heuristic_says(
+    product: UOp, limits: TrialLimits, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(of_beam, "Isolated", partial(Isolated, limits=limits))
+    found, chosen = of_beam.searched(product, "CPU", 2, 0.0)
+    assert (found.opts, found.cost, found.in_time) == (chosen, None, False)
+    with Context(BEAM=2):
+        ast, report = tuned(product, "CPU", host_target())
+    assert ast is product
+    assert report == "not searched: no program of this kernel was measured on CPU in time\n"
+    assert files() == []
+
+
 def test_opts_that_were_found_are_for_their_target(product: UOp) -> None:
     found = product.replace(arg=KernelInfo(opts=OPTS, found_for="x86-64"))
     assert kernel_name(found) == kernel_name(product)
@@ -153,7 +167,7 @@ def test_every_program_of_a_search_computes_the_same(what: str) -> None:
     made = Tensor.empty(16, 24)
     value = made @ Tensor.empty(24, 32) if what == "matmul" else made.sum(1)
     ast = value.schedule()[-1].ast
-    with Isolated(ast, "CPU") as trials:
+    with closing(Isolated(ast, "CPU")) as trials:
         found = search(trials, 2, (trials.chosen, ()), Limits(seconds=1.5))
     assert found.tried >= 2
     assert found.failed == 0, [t for t in found.trail if t.why]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
@@ -27,7 +28,7 @@ def product() -> UOp:
 @pytest.fixture
 def pretended(product: UOp, monkeypatch: pytest.MonkeyPatch) -> Iterator[Isolated]:
     monkeypatch.setattr(isolated, "WORKER", "tests.core.beam.pretending")
-    with Isolated(product, "CPU") as trials:
+    with closing(Isolated(product, "CPU")) as trials:
         yield trials
 
 
@@ -43,7 +44,7 @@ def test_a_crash_harms_its_process_only(pretended: Isolated) -> None:
 
 def test_what_hangs_is_ended(product: UOp, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(isolated, "WORKER", "tests.core.beam.pretending")
-    with Isolated(product, "CPU", TrialLimits(compile=0.5, run=0.25)) as trials:
+    with closing(Isolated(product, "CPU", TrialLimits(compile=0.5, run=0.25))) as trials:
         with pytest.raises(RunError, match=r"running took longer than 0\.25 seconds"):
             trials.cost(HANGS, 1.0)
         with pytest.raises(RunError, match=r"compiling took longer than 0\.5 seconds"):
@@ -67,7 +68,7 @@ def test_a_real_process(product: UOp, monkeypatch: pytest.MonkeyPatch) -> None:
         return started[-1]
 
     monkeypatch.setattr(isolated.child, "start", watched)
-    with Isolated(product, "CPU") as trials:
+    with closing(Isolated(product, "CPU")) as trials:
         legal = trials.legal(())
         assert {opt.op for opt in legal} >= {OptOps.UPCAST, OptOps.UNROLL, OptOps.SWAP}
         assert len(trials.legal(trials.chosen)) < len(legal)

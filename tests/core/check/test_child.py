@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -11,11 +12,14 @@ import pytest
 from core.check import child
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("path", ["", ":", "elsewhere:", ":elsewhere", "a::b"])
 @pytest.mark.parametrize("name", ["json", "core", "viz", "numpy", "sitecustomize", "llvmlite"])
 def test_nothing_is_imported_from_the_current_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, path: str
 ) -> None:
+    monkeypatch.setenv("PYTHONPATH", path.replace(":", os.pathsep))
+    assert "" not in child.python_path().split(os.pathsep)
     (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
     monkeypatch.chdir(tmp_path)
     process = child.start("viz.work.worker", subprocess.DEVNULL)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from core import Tensor, dtypes, nn
 from core.errors import FormatError, RunError, ShapeError
+from core.nn import state
 from core.nn.state import (
     get_parameters,
     get_state_dict,
@@ -124,6 +125,7 @@ HOSTILE = {
     "empty": b"",
     "short": b"\x01\x02",
     "no header": struct.pack("<Q", 0),
+    "header of parts": built(b'{"a":[' + b"{}," * (state.PARTS_LIMIT // 2) + b"0]}"),
     "header too long": built({}, length=1 << 62),
     "header beyond the end": built({}, length=40),
     "not text": built(b"\xff\xfe{}"),

@@ -8,7 +8,7 @@ from itertools import count
 import pytest
 
 from core.errors import CompileError
-from core.passes.optimize.search import Limits, Opts, search
+from core.passes.optimize.search import Found, Limits, Opts, search
 from core.uop.kernelinfo import Opt, OptOps
 
 A, B, C, D = (Opt(OptOps.UPCAST, axis, 2) for axis in range(4))
@@ -175,12 +175,10 @@ def test_a_lucky_measurement_does_not_decide() -> None:
 
 @pytest.mark.parametrize("width", [1, 2, 5])
 def test_who_watches_is_told_of_each_measurement(width: int) -> None:
-    told: list[tuple[int, int, float | None]] = []
-
-    def tell(at: int, tried: int, best: float | None) -> None:
-        told.append((at, tried, best))
-
-    found = search(Made(planted), width, told=tell)
-    assert [tried for _, tried, _ in told] == list(range(1, found.tried + 1))
-    assert told[0] == (0, 1, 10.0)
-    assert told[-1][2] == found.cost
+    told: list[tuple[int, Found]] = []
+    found = search(Made(planted), width, told=lambda at, best: told.append((at, best)))
+    assert [best.tried for _, best in told] == list(range(1, found.tried + 1))
+    at, first = told[0]
+    assert (at, first.tried, first.cost, first.first) == (0, 1, 10.0, 10.0)
+    _, last = told[-1]
+    assert (last.opts, last.cost, last.in_time) == (found.opts, found.cost, False)

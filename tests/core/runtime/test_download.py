@@ -39,7 +39,8 @@ class Pages(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[tuple[str, list[str]]]:
-    monkeypatch.setattr(download, "cache_root", lambda: tmp_path)
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     Pages.asked = []
     with HTTPServer(("127.0.0.1", 0), Pages) as made:
         thread = threading.Thread(target=made.serve_forever, args=(0.01,))
@@ -76,7 +77,7 @@ def test_what_cannot_be_fetched(
         with pytest.raises(RunError, match=f"(?i){address}: .*{said}"):
             fetch(server[0] + address, gunzip)
     assert len(server[1]) == 2
-    assert list((tmp_path / "downloads").iterdir()) == []
+    assert list((tmp_path / "uopviz" / "downloads").iterdir()) == []
 
 
 def test_limits_and_other_addresses(

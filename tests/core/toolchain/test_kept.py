@@ -70,19 +70,3 @@ def test_what_making_raises_is_not_kept(folder: Path) -> None:
     with pytest.raises(ValueError):  # noqa: PT011
         Kept("code", 99).get(("a",), fails)
     assert Kept("code", 99).get(("a",), Maker()) == b"code"
-
-
-@pytest.mark.skipif(os.name != "posix", reason="modes of POSIX")
-def test_a_folder_that_others_can_write_is_not_used(folder: Path) -> None:
-    folder.mkdir(parents=True)
-    folder.chmod(0o777)
-    make = Maker()
-    for _ in range(2):
-        Kept("code", 99).get(("a",), make)
-    assert make.calls == 2
-    assert not list(folder.iterdir())
-
-
-def test_no_folder_at_all(folder: Path) -> None:
-    folder.parent.write_text("a file in its place")
-    assert Kept("code", 99).get(("a",), Maker()) == b"code"

@@ -13,6 +13,8 @@ from core.runtime.emulator.ptx.types import KINDS, bits_of
 
 MOST_REGISTERS: Final = 1 << 24
 """Of one declaration. ptxas takes more, but 999,999,999 of them cost it eight seconds."""
+_MOST_ELEMENTS: Final = 1 << 20
+"""Of a variable; the shared memory of no GPU holds more bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,7 @@ class Names:
         found = self._single.get(name)
         if found is not None:
             return found
-        match = re.fullmatch(r"(.*?)(\d+)", name)
+        match = re.fullmatch(r"(.*?)(\d{1,9})", name)  # there are not as many as have more digits
         if match is None or match[1] not in self._many:
             return None
         count, bits = self._many[match[1]]
@@ -171,6 +173,8 @@ def _size(reader: Reader) -> tuple[int, bool]:
             count, known = 0, False
             continue
         count *= reader.number().value
+        if not 0 <= count <= _MOST_ELEMENTS:
+            raise reader.error(f"{count} elements, where a variable has at most {_MOST_ELEMENTS}")
         reader.next("]")
     return count, known
 

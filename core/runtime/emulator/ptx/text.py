@@ -15,7 +15,7 @@ from core.errors import CompileError
 _TOKEN: Final = re.compile(
     r"""(?P<skip>\s+|//[^\n]*|/\*.*?\*/)
     |(?P<float>0[fF][0-9a-fA-F]{8}\b|0[dD][0-9a-fA-F]{16}\b|\d+\.\d*(?:[eE][+-]?\d+)?)
-    |(?P<int>0[xX][0-9a-fA-F]+U?\b|\d+U?\b)
+    |(?P<int>0[xX][0-9a-fA-F]+U?\b|0[bB][01]+U?\b|\d+U?\b)
     |(?P<string>"[^"\n]*")
     |(?P<word>[%$_A-Za-z.][\w$.%]*(?:::[\w.]+)*)
     |(?P<mark>[@!{}\[\](),;:+\-<>=|])""",
@@ -30,6 +30,7 @@ _TO_LINE_END: Final = {
     ".pragma",
     ".section",
 }
+_BASES: Final = {"0x": 16, "0b": 2, "0": 8}
 _QUOTED: Final = 160
 """Characters of a line, and of what is wrong with it, that an error has."""
 
@@ -202,12 +203,22 @@ class Reader:
         token = self.next()
         text = token.text
         if token.kind == "int":
-            value = int(text.rstrip("U"), 0)
+            value = self._integer(text.rstrip("U"))
             return Number(-value if negative else value)
         if token.kind == "float" and text[:2].lower() in ("0f", "0d"):
             bits = 32 if text[1] in "fF" else 64
             return Number(int(text[2:], 16) ^ (negative << (bits - 1)), bits)
         raise self.error(f"{text!r} where a number should be", "write floats as 0f or 0d and bits")
+
+    def _integer(self, text: str) -> int:
+        """An integer of at most 64 bits: hexadecimal, octal, binary or decimal by its beginning."""
+        base = next((_BASES[start] for start in _BASES if text.lower().startswith(start)), 10)
+        digits = (text[2:] if text[1:2].isalpha() else text).lstrip("0") or "0"
+        if base == 8 and not {*digits}.isdisjoint("89"):
+            raise self.error(f"{text!r} where an octal number should be")
+        if len(digits) > 64 or (value := int(digits, base)) >> 64:
+            raise self.error(f"a number of more than 64 bits: {text}")
+        return value
 
     def item(self) -> Item:
         """One operand. Raises CompileError."""

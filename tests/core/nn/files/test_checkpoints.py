@@ -114,6 +114,15 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     "laughs": (file(laughs(60)), "too many"),
     "repeats": (file(mapping(x=tensor((1 << 30, 1 << 30), (0, 0)))), "has the shape"),
     "name twice": (file(mapping(**{"a.b": X, "a": mapping(b=X)})), "two Tensors are named 'a.b'"),
+    "axes": (file(mapping(x=tensor((1,) * 65, (1,) * 65))), "at most 64 lengths"),
+    "marks": (
+        zipped({"model/data.pkl": b"(" * 12_000_000}, compressed=True),
+        "more than 1,000 marks",
+    ),
+    "long key": (
+        file(b"}" + b"B" + (9000).to_bytes(4, "little") + b"a" * 9000 + X + b"s"),
+        "a name",
+    ),
     "long name": (file(mapping(**{"a" * 2000: X})), "a name of more than 1024"),
     "dtype": (
         file(
@@ -189,3 +198,14 @@ def test_damaged_files_never_raise_anything_else(cut: int, flip: int, bit: int) 
             x.numpy()
     except FormatError:
         pass
+
+
+def test_copies_have_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many Tensors can each be a copy of the same bytes."""
+    part = tensor((2, 2), (8, 2), 1)
+    data = file(mapping(**{f"x{n}": part for n in range(200)}))
+    assert len(torch_load(data)) == 200
+    monkeypatch.setattr(checkpoints, "UNPACKED_LIMIT", 1000)
+    monkeypatch.setattr(checkpoints, "UNPACKED_RATIO", 0)
+    with pytest.raises(FormatError, match="more memory than is stored"):
+        torch_load(data)

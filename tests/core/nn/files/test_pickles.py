@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import tracemalloc
 from contextlib import suppress
 from pickletools import genops
 from typing import Any
@@ -12,13 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.nn.files import pickles
 from core.nn.files.pickles import Named, plain_value
 
+KEYS = st.text() | st.integers(-1 << 63, (1 << 63) - 1)
 plain = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
     | st.binary(),
     lambda inner: st.lists(inner) | st.tuples(inner) | st.tuples(inner, inner, inner, inner)
-    | st.dictionaries(st.text() | st.integers(), inner),
+    | st.dictionaries(KEYS, inner),
     max_leaves=20,
 )  # fmt: skip
 
@@ -81,6 +84,34 @@ HOSTILE = {
 def test_what_is_no_pickle_of_plain_values(name: str) -> None:
     with pytest.raises((ValueError, TypeError, LookupError, OverflowError)):
         read(HOSTILE[name])
+
+
+LARGE = b"X" + (4000).to_bytes(4, "little") + b"a" * 4000
+HUGE = b"\x8b" + (200).to_bytes(4, "little") + b"\x7f" * 200
+LIMITS = {
+    "marks": (b"(" * 12_000_000, "marks"),
+    "opcodes": (b"N0" * 600 + b"N.", "opcodes"),
+    "memo": (b"N" + b"\x94" * 200 + b".", "values with numbers"),
+    "arguments": (b"cos\nsystem\n(" + b"N" * 65 + b"tR.", "arguments"),
+    "a name": (LARGE + b"q\x000" + (b"h\0h\0\x930" * 9) + b"N.", "characters of a name"),
+    "an integer": (HUGE + b".", "bits of an integer"),
+    "a key": (b"}\x8a\x09" + b"\x7f" * 9 + b"Ns.", "bits of a key"),
+    "a number": (b"Np" + b"9" * 30 + b"\n.", "bits of a number"),
+}
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_few_bytes_cost_little(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of these would cost more than a pickle of its length may, repeated as often as fits."""
+    data, what = LIMITS[name]
+    if name in ("opcodes", "memo"):  # the limits themselves take seconds to reach
+        monkeypatch.setattr(pickles, "OPCODES_LIMIT", 1000)
+        monkeypatch.setattr(pickles, "MEMO_LIMIT", 100)
+    tracemalloc.start()
+    with pytest.raises(ValueError, match=f"its pickle has more than [0-9,]+ {what}"):
+        read(data)
+    assert tracemalloc.get_traced_memory()[1] < 8 << 20
+    tracemalloc.stop()
 
 
 @settings(max_examples=300, deadline=None)

@@ -86,7 +86,33 @@ def test_an_access_across_a_border_touches_two_sectors_more() -> None:
 )
 def test_bank_conflicts(scale: int, conflicts: int) -> None:
     body = f"  mad.lo.u32 %r51, %r60, {scale}, %r50;\n  st.shared.u32 [%r51], %r62;"
-    assert at(kernel(SHARED + body), "st.shared").conflicts == 4 * conflicts
+    line = at(kernel(SHARED + body), "st.shared")
+    assert (line.conflicts, line.ways) == (4 * conflicts, 1 + conflicts)
+
+
+def test_generic_addresses_are_counted_where_they_lead() -> None:
+    body = (
+        "  cvta.shared.u64 %rd1, buf;\n  mad.wide.u32 %rd2, %r60, 8, %rd1;\n  st.u32 [%rd2], %r62;"
+    )
+    line = at(kernel(SHARED + body), "st.u32")
+    assert (line.stored, line.conflicts, line.ways) == ({"shared": 128 * 4}, 4, 2)
+
+
+def test_threads_that_are_missing() -> None:
+    text = kernel("""
+  setp.lt.u32 %p0, %r60, 40;
+  @%p0 not.b32 %r3, %r60;
+  @!%p0 bra DONE;
+  xor.b32 %r2, %r60, 1;
+DONE:
+""")
+    found = counted(text, threads=48, blocks=1).lines
+    counts = {part: found[line_of(text, part)] for part in ("setp", "not.b32", "xor")}
+    assert {part: (line.threads, line.lanes) for part, line in counts.items()} == {
+        "setp": (48, 48),
+        "not.b32": (40, 48),
+        "xor": (40, 48),
+    }
 
 
 def test_wide_accesses_of_shared_memory_take_turns_without_conflicts() -> None:

@@ -156,6 +156,41 @@ def test_comments_and_spelling() -> None:
     assert out.tolist() == [31, 0xFFFFFFFF, 0xFFFFFFFF, 0x3F800000, 0xBF800000]
 
 
+LONG = ["9" * 400_000, "0x" + "f" * 400_000, "0b" + "1" * 400_000, "0" * 400_000, "08",
+        "1" + "0" * 19, "0" * 400_000 + "7", str(2**64), str(2**64 - 1), str(2**63)]  # fmt: skip
+PLACES = ["mov.u32 %r1, N;", "add.u64 %rd1, %rd50, -N;", "ld.global.u32 %r1, [%rd50+N];",
+          "ld.global.u32 %r1, [N];", "add.u32 %rN, %r60, 1;", ".reg .b32 %x<N>;", "bar.sync N;",
+          ".shared .align N .b8 x[4];", ".shared .b8 x[N];", ".shared .b8 x[N][N];",
+          ".local .u32 x[2] = {N};", "mov.f32 %f1, N;", "mov.f32 %f1, 0fN;"]  # fmt: skip
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("number", LONG, ids=lambda number: f"{number[:3]}, {len(number)}")
+def test_numbers_that_are_too_large_are_errors_of_the_text(place: str, number: str) -> None:
+    text, found = kernel(f"  {place.replace('N', number)}"), None
+    try:
+        run_text(text, [np.zeros(8, np.uint32)], limit=100)
+    except FaultError:  # of a number that is one, and no address
+        assert len(number.lstrip("0")) <= 20
+    except CompileError as error:
+        found = error
+    if found is not None:
+        assert found.where.startswith(f"line {line_of(text, place.partition('N')[0])}: ")
+        assert len(str(found)) < 600
+
+
+def test_integers_in_every_base() -> None:
+    numbers = "{0x1F, 017, 0b101, 0}"
+    out = np.zeros(4, np.uint32)
+    declared = f".const .align 4 .u32 table[4] = {numbers};"
+    body = "\n".join(
+        f"ld.const.u32 %r{n}, [table+{4 * n}]; st.global.u32 [%rd50+{4 * n}], %r{n};"
+        for n in range(4)
+    )
+    run_text(kernel(body, declarations=declared), [out])
+    assert out.tolist() == [31, 15, 5, 0]
+
+
 def test_damaged_text_never_ends_in_another_error() -> None:
     rng = random.Random(8)
     text = kernel("  .shared .b8 x[64];\n  mov.u32 %r1, x;\n  st.shared.u32 [%r1+4], %r60;\n"

@@ -7,6 +7,7 @@ import pytest
 
 from core.errors import RunError
 from core.runtime.emulator import walk as module
+from core.runtime.emulator.banks import of_banks
 from core.runtime.emulator.prepare import prepare
 from core.runtime.emulator.ptx.front import read
 from core.runtime.emulator.session import Session
@@ -61,6 +62,18 @@ def test_memory_is_named_by_space_and_argument() -> None:
     assert stored.at == tuple(range(4 * 96, 4 * 128, 4))
     assert stored.values.tolist() == [[n] for n in range(32, 64)]
     assert stored.before.tolist() == [[0]] * 32
+
+
+def test_where_the_threads_of_the_warp_load_and_store() -> None:
+    found = walk(session(block=1), warp=1)
+    shared, stored = (m.accesses[0] for m in found.moments if m.accesses)
+    assert (shared.space, shared.stores, shared.nbytes) == ("shared", True, 4)
+    assert (shared.lanes, shared.at) == (tuple(range(8)), tuple(range(128, 160, 4)))
+    assert shared.served == of_banks(range(8), shared.at, 4)
+    assert (stored.space, stored.region) == ("global", "data0")
+    assert stored.at == tuple(range(4 * 96, 4 * 128, 4))
+    assert stored.served is not None
+    assert (len(stored.served.hits), stored.served.least) == (4, 4)
 
 
 def test_what_other_warps_store_is_there_too() -> None:

@@ -35,7 +35,7 @@ SAME = {
 """Functions that take and give the same."""
 
 
-class hipError_t(IntEnum):  # noqa: N801
+class hipError_t(IntEnum):
     hipSuccess = 0
     hipErrorOutOfMemory = 2
     hipErrorNoDevice = 100

@@ -170,30 +170,30 @@ class FakeRtc:
     def __init__(self, log: str = "") -> None:
         self.log = log
 
-    def hiprtcVersion(self) -> tuple[int, int, int]:  # noqa: N802
+    def hiprtcVersion(self) -> tuple[int, int, int]:
         return 0, 9, 0
 
-    def hiprtcGetErrorString(self, code: int) -> bytes:  # noqa: N802
+    def hiprtcGetErrorString(self, code: int) -> bytes:
         return b"compilation"
 
-    def hiprtcCreateProgram(self, text: bytes, *_: Any) -> tuple[int, Any]:  # noqa: N802
+    def hiprtcCreateProgram(self, text: bytes, *_: Any) -> tuple[int, Any]:
         return 0, SimpleNamespace(text=text)
 
-    def hiprtcCompileProgram(self, made: Any, count: int, options: list[bytes]) -> tuple[int]:  # noqa: N802
+    def hiprtcCompileProgram(self, made: Any, count: int, options: list[bytes]) -> tuple[int]:
         assert options[0].startswith(b"--offload-arch=gfx")
         return (6 if self.log else 0,)
 
-    def hiprtcGetProgramLogSize(self, made: Any) -> tuple[int, int]:  # noqa: N802
+    def hiprtcGetProgramLogSize(self, made: Any) -> tuple[int, int]:
         return 0, len(self.log)
 
-    def hiprtcGetProgramLog(self, made: Any, out: bytearray) -> tuple[int]:  # noqa: N802
+    def hiprtcGetProgramLog(self, made: Any, out: bytearray) -> tuple[int]:
         out[:] = self.log.encode()
         return (0,)
 
-    def hiprtcGetCodeSize(self, made: Any) -> tuple[int, int]:  # noqa: N802
+    def hiprtcGetCodeSize(self, made: Any) -> tuple[int, int]:
         return 0, len(made.text)
 
-    def hiprtcGetCode(self, made: Any, out: bytearray) -> tuple[int]:  # noqa: N802
+    def hiprtcGetCode(self, made: Any, out: bytearray) -> tuple[int]:
         out[:] = made.text
         return (0,)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable
+from functools import partial
 from types import FunctionType
 from typing import Any
 
@@ -252,3 +253,30 @@ def test_operations_on_no_elements() -> None:
     assert none.logsumexp().item() == -np.inf
     index = Tensor.zeros(2, 0, dtype="int32")
     assert Tensor.ones(2, 3).scatter(1, index, none).tolist() == [[1.0] * 3] * 2
+
+
+LAYERS = re.compile(r"\b(" + "|".join(c.__name__ for c in Tensor.__mro__[1:-1]) + r")\b")
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_errors_name_the_class_that_users_know(name: str) -> None:
+    """With arguments that are missing, too many, or unknown."""
+    x = Tensor([[1.0, 2.0], [3.0, 4.0]])
+    calls: list[Callable[[], object]] = [
+        getattr(x, name),
+        getattr(Tensor, name),
+        partial(getattr(x, name), *(None,) * 30),
+        partial(getattr(x, name), no_such=1),
+        partial(getattr(Tensor, name), no_such=1),
+    ]
+    for call in calls:
+        said = ""
+        try:
+            call()
+        except TypeError as error:  # of Python
+            said = str(error)
+            assert "Tensor." in said
+        except UopvizError as error:
+            said = str(error)
+        assert not LAYERS.search(said)
+    assert getattr(Tensor, name).__qualname__ == f"Tensor.{name}"

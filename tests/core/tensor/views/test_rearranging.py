@@ -78,3 +78,12 @@ def test_there_and_back(data: st.DataObject) -> None:
     there = x.rearrange(f"{' '.join(names)} -> {other}")
     back = there.rearrange(f"{other} -> {' '.join(names)}", **dict(zip(names, shape, strict=True)))
     assert back.tolist() == x.tolist()
+
+
+@pytest.mark.parametrize("shift", [-7, -1, 0, 1, 3, 6, 11])
+def test_roll_without_axes_is_of_the_flattened_tensor(shift: int) -> None:
+    values = np.arange(6).reshape(2, 3)
+    for by in (shift, (shift,)):
+        assert Tensor(values).roll(by).tolist() == np.roll(values, shift).tolist()
+    with pytest.raises(ShapeError, match="give one shift per axis"):
+        Tensor(values).roll((1, 2))

@@ -1,0 +1,107 @@
+"""What a graph leaves undefined is any value at all: nothing is proved by what it happens to be."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.dtype import dtypes
+from core.prove.decide import Checker
+from core.shape import ShapeTracker
+from core.uop import Ops, UOp
+from core.uop.kernelinfo import AxisType
+from core.uop.meaning import UNLESS_NAN, UNLESS_ZERO
+from tests.core.uop.symbols import f, num, var
+
+X, Y, N = var("x", -9, 9), var("y", -9, 9), var("n", 0, 7)
+MEMORY = UOp(Ops.DEFINE_GLOBAL, dtypes.float32.ptr(16), (), 0)
+RIGHT = ("proved", "sampled")
+
+
+def kind(before: UOp, after: UOp) -> str:
+    return Checker().check(before, after).kind
+
+
+# arguments that promise something of the operands
+
+
+@pytest.mark.parametrize("op", [Ops.IDIV, Ops.MOD])
+def test_a_division_that_is_undefined_for_zero(op: Ops) -> None:
+    divided = X.alu(op, Y)
+    promised = divided.replace(arg=UNLESS_ZERO)
+    instead = X.const_like(0) if op is Ops.IDIV else X
+    assert kind(divided, Y.eq(0).where(instead, promised)) == "proved"
+    assert kind(divided, promised) == "differs"
+    assert kind(divided, Y.eq(1).where(instead, promised)) == "differs"
+    assert kind(X.alu(op, num(3)), X.alu(op, num(3)).replace(arg=UNLESS_ZERO)) == "proved"
+
+
+def test_a_cast_that_is_undefined_for_nan() -> None:
+    cast = f.cast(dtypes.int64)
+    promised = cast.replace(arg=UNLESS_NAN)
+    assert kind(cast, f.ne(f).where(cast.const_like(0), promised)) == "sampled"
+    assert kind(cast, promised) == "differs"
+    assert kind(cast, f.ne(f).where(cast.const_like(1), promised)) == "differs"
+
+
+def test_an_argument_that_nobody_knows_proves_nothing() -> None:
+    assert kind(X * Y, UOp(Ops.MUL, dtypes.int32, (Y, X), "saturated")) == "unchecked"
+
+
+# elements of a value outside of the gate of an INDEX
+
+
+def test_an_index_of_a_view_needs_its_mask() -> None:
+    value = UOp(Ops.VIEW, dtypes.float32, (UOp(Ops.LOAD, dtypes.float32, (
+        UOp(Ops.VIEW, MEMORY.dtype, (MEMORY,), ShapeTracker.from_shape((5,))),)),),
+        ShapeTracker.from_shape((5,)).pad(((0, 3),)))  # fmt: skip
+    r = UOp.range(8, 0)
+    valid, base = r < 5, value.src[0]
+    inner = base.index(r, gate=valid)
+    assert kind(value.index(r), valid.where(inner, 0.0)) in RIGHT
+    assert kind(value.index(r), inner) == "differs"
+    outer = X < 3
+    both = base.index(r, gate=outer & valid)
+    assert kind(value.index(r, gate=outer), valid.where(both, 0.0)) in RIGHT
+    assert kind(value.index(r, gate=outer), both) == "differs"
+
+
+def test_a_gate_is_dropped_where_its_value_is_left_open() -> None:
+    constant = UOp(
+        Ops.EXPAND, dtypes.float32, (UOp.const(dtypes.float32, 1.5).reshape((1,)),), (8,)
+    )
+    r = UOp.range(8, 0)
+    scalar = UOp.const(dtypes.float32, 1.5)
+    assert kind(scalar.index(r, gate=r < 5), scalar) in RIGHT
+    assert kind(constant.index(r, gate=r < 5), UOp.const(dtypes.float32, 1.5)) in RIGHT
+    assert kind(constant.index(r, gate=r < 5), UOp.const(dtypes.float32, 1.0)) == "differs"
+
+
+# loops whose length is a variable
+
+
+def total(length: UOp, op: Ops = Ops.ADD) -> UOp:
+    r = UOp(Ops.RANGE, dtypes.int32, (length,), (3, AxisType.REDUCE))
+    return MEMORY.index(r).load().reduce(op, r)
+
+
+@pytest.mark.parametrize("op", [Ops.ADD, Ops.MUL, Ops.MAX])
+def test_a_reduction_ends_with_its_loop(op: Ops) -> None:
+    five = num(5)
+    shorter = (N < 5).where(N, five)
+    r = UOp.range(5, 3, AxisType.REDUCE)
+    nothing = {Ops.ADD: 0.0, Ops.MUL: 1.0, Ops.MAX: -float("inf")}[op]
+    gated = (r < shorter).where(MEMORY.index(r).load(), nothing).reduce(op, r)
+    assert kind(total(five, op), total(shorter, op)) == "differs"
+    assert kind(gated, total(shorter, op)) in RIGHT
+    assert kind(total(N, op), total(N + 1, op)) not in RIGHT
+    assert kind(total(N, op), total(N * 2 - N, op)) in RIGHT
+
+
+def test_a_store_happens_in_the_iterations_of_its_loop() -> None:
+    def stored(length: UOp, gate: bool = False) -> UOp:
+        r = UOp(Ops.RANGE, dtypes.int32, (length,), (0, AxisType.LOOP))
+        at = (r, r < N) if gate else (r,)
+        return UOp(Ops.INDEX, MEMORY.dtype, (MEMORY, *at)).store(num(1).cast(dtypes.float32)).end(r)
+
+    assert kind(stored(N), stored(N + 1)) not in RIGHT
+    assert kind(stored(N), stored(num(7))) not in RIGHT
