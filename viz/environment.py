@@ -12,15 +12,14 @@ import shutil
 import stat
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path, PurePath
 from typing import Final
 
-if sys.platform != "win32":
-    import pwd
-
-from core.errors import TraceError
+from core.errors import FolderError, TraceError
 from core.helpers import VIZ_TRACE, Flag, Text, wrong_setting
+from core.private import cache_root, kept_folder, make_private
 from viz.files.alive import family_run
 from viz.files.claim import in_use, remove_trace
 from viz.files.parts import PROCESS, VARIANTS
@@ -37,6 +36,13 @@ VIZ_CAPTURE: Final = Text(
 )
 VIZ_CAPTURE_MB: Final = Flag(
     "VIZ_CAPTURE_MB", 240, "megabytes of values that a process keeps in its trace", high=1 << 20
+)
+UOPVIZ_STAY: Final = Flag(
+    "UOPVIZ_STAY",
+    600,
+    "seconds that the page of a recorded program stays once the program has ended and nobody looks "
+    "at it; 0: it ends with the program",
+    high=1 << 30,
 )
 UOPVIZ_PORT: Final = Text("UOPVIZ_PORT", "", "the port that the page is served on, if it is free")
 UOPVIZ_EDITOR: Final = Text(
@@ -68,14 +74,8 @@ def wished_port() -> int | None:
 def cache_folder() -> Path:
     """Where the platform keeps what can be made again. Raises TraceError where the user has no such
     folder."""
-    if sys.platform == "darwin":
-        base = _home() / "Library" / "Caches"
-    elif os.name == "nt":
-        base = Path(os.environ.get("LOCALAPPDATA") or _home())
-    else:
-        chosen = os.environ.get("XDG_CACHE_HOME", "")
-        base = Path(chosen) if os.path.isabs(chosen) else _home() / ".cache"
-    return base / "uopviz"
+    with _about_traces():
+        return cache_root()
 
 
 def in_cache(path: Path) -> bool:
@@ -87,18 +87,20 @@ def in_cache(path: Path) -> bool:
 
 
 def private_folder(folder: Path) -> None:
-    """Creates a folder for its owner only, or restricts an existing one of the user to that. Raises
-    TraceError where it belongs to another user, and OSError."""
-    folder.mkdir(0o700, parents=True, exist_ok=True)
-    found = folder.stat()
-    if hasattr(os, "getuid") and found.st_uid != os.getuid():
-        raise TraceError(
-            "the folder of the cache belongs to another user",
-            where=str(folder),
-            hint="choose a file with VIZ_TRACE, or another folder with XDG_CACHE_HOME",
-        )
-    if stat.S_IMODE(found.st_mode) & 0o077:
-        folder.chmod(0o700)
+    """Creates a folder in the cache for its owner only, or restricts an existing one of the user to
+    that. Raises TraceError where others could have put something there, and OSError."""
+    with _about_traces():
+        make_private(folder)
+
+
+@contextmanager
+def _about_traces() -> Generator[None]:
+    """Says of a folder that is not the user's own what to do to record."""
+    try:
+        yield
+    except FolderError as error:
+        hint = f"choose a file with VIZ_TRACE, or {error.hint}"
+        raise TraceError(error.what, error.where, hint) from error
 
 
 @functools.cache
@@ -106,37 +108,28 @@ def bytecode_folder() -> Path | None:
     """Where workers keep what Python compiles of this project, in a process that was told to keep
     nothing beside it (PYTHONDONTWRITEBYTECODE): each worker would compile all of it again, which
     takes longer than its work. None where Python keeps it by itself, or there is no such folder."""
-    if not sys.dont_write_bytecode:
-        return None
-    try:
-        folder = cache_folder() / "bytecode"
-        private_folder(folder)
-    except (TraceError, OSError):
-        return None
-    return folder
+    return kept_folder("bytecode") if sys.dont_write_bytecode else None
 
 
-def _home() -> Path:
-    """The user's folder: HOME, or what the system has where that is not set to a folder."""
-    chosen = os.environ.get("HOME", "")
-    if os.path.isabs(chosen):
-        return Path(chosen)
-    if sys.platform == "win32":
-        return Path.home()
+def absolute(path: str | Path) -> Path:
+    """The path from the root on. Raises TraceError where it begins at a working folder that has
+    been removed."""
     try:
-        return Path(pwd.getpwuid(os.getuid()).pw_dir)
-    except KeyError:  # a user whom the system does not know, as in some containers
+        return Path(path).absolute()
+    except OSError as error:
         raise TraceError(
-            "there is no folder for traces: HOME is not set",
-            hint="choose a file with VIZ_TRACE, or a folder with XDG_CACHE_HOME",
-        ) from None
+            f"there is no working folder that {path} could be in: {error.strerror}",
+            where=str(path),
+            hint="name a file from the root on",
+        ) from error
 
 
 def trace_path() -> Path:
-    """Where the trace of this process goes: VIZ_TRACE, or a new file in the cache."""
+    """Where the trace of this process goes: VIZ_TRACE, or a new file in the cache. Raises
+    TraceError where there is no such place."""
     chosen = VIZ_TRACE.value
     if chosen:
-        return Path(chosen).absolute()
+        return absolute(chosen)
     script = PurePath(sys.argv[0] if sys.argv and sys.argv[0] not in ("", "-c", "-m") else "python")
     stem = re.sub(r"[^\w.-]", "_", script.stem)[:60]
     if family := family_run():  # all processes of such a program are one run

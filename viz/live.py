@@ -1,7 +1,7 @@
-"""What VIZ=1 does: records this program, and serves its page from a process of its own.
+"""What VIZ=1 does: records this program, and starts the viewer of its page.
 
-The page has its own process so that it never waits for the program, and outlives it. Standard
-output is the program's: the address and whatever else there is to say goes to standard error.
+Standard output is the program's: the address and whatever else there is to say goes to standard
+error.
 """
 
 from __future__ import annotations
@@ -10,10 +10,6 @@ import atexit
 import itertools
 import os
 import re
-import shlex
-import signal
-import socket
-import subprocess
 import sys
 import traceback
 from collections.abc import Callable, Generator, Sequence
@@ -22,47 +18,61 @@ from functools import partial
 from pathlib import Path, PurePath
 from types import TracebackType
 
-from core.errors import TraceError
+from core.errors import EnvError, TraceError
 from core.helpers import VIZ
 from viz.environment import (
     UOPVIZ_RUN,
     VIZ_CACHE_MB,
     VIZ_CAPTURE,
     VIZ_CAPTURE_MB,
+    absolute,
     cache_folder,
     prune,
     trace_path,
-    wished_port,
 )
 from viz.files.alive import family_run
 from viz.recording.capture import wanted
 from viz.recording.exceptions import OURS
 from viz.recording.recorded import recorded
-from viz.server.connections.listen import TOKEN, listen, new_token
-from viz.terminal import say
+from viz.terminal import say, shell_word
 from viz.trace import Recorder
+from viz.viewer import Viewer
 
 
 def attach() -> None:
-    """The entry point: called by core when VIZ is set. Never raises: what cannot be recorded runs
-    unrecorded, with a warning."""
-    if is_viewer(sys.orig_argv):
-        return
-    try:
+    """The entry point: called by core when VIZ is set. What cannot be recorded runs unrecorded,
+    with one line that says why, whatever it is that fails. Raises EnvError alone: a setting that is
+    wrong ends the program, whoever reads it."""
+    with _unharmed("not recording"):
+        if is_viewer(sys.orig_argv):
+            return
         run = re.fullmatch(r"([0-9a-f]{1,64}):(.+)", os.environ.get(UOPVIZ_RUN, ""), re.DOTALL)
         if run is not None and Path(run[2]).exists():
             _recorder(Path(run[2]), run[1], main=False).start()
-            return
-        _start(trace_path(), serve=VIZ.value == 1)
+        else:
+            _start(trace_path(), serve=VIZ.value == 1)
+
+
+@contextmanager
+def _unharmed(what: str) -> Generator[None]:
+    """Says why a block failed, and lets the program go on."""
+    try:
+        yield
+    except EnvError:
+        raise
     except TraceError as error:
-        say(f"not recording: {error.what} ({error.where})")
+        where = f" ({error.where})" if error.where else ""
+        say(f"{what}: {error.what}{where}")
+    except Exception as error:
+        said = traceback.format_exception_only(error)[-1].strip()  # also where its text fails
+        say(f"{what}: {said}")
 
 
 @contextmanager
 def record(path: str | Path, capture: str = "") -> Generator[Recorder]:
     """`with viz.record("t.viz"):` records a block. `capture`: the names of kernels whose values are
     kept, as in VIZ_CAPTURE. Raises TraceError where the file cannot be."""
-    recorder = _recorder(Path(path).absolute(), capture=capture).start()
+    recorder = _recorder(absolute(path), capture=capture).start()
     try:
         yield recorder
     finally:
@@ -87,79 +97,42 @@ def is_viewer(command: Sequence[str]) -> bool:
 
 
 class Live:
-    """The recording of this process and the process that serves it."""
+    """The recording of this process and the viewer of its page."""
 
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
         self._pid = os.getpid()
-        self._viewer: subprocess.Popen[bytes] | None = None
-        self._stays = sys.stderr.isatty()
-        self._address = ""
+        self._viewer: Viewer | None = None
 
     def serve(self) -> None:
         """Starts the viewer and prints its address."""
-        made, notice = listen(wished_port() or 0, or_next=True)
-        if notice:
-            say(notice)
-        token, number = new_token(), int(made.getsockname()[1])
-        with made:
-            self._viewer = self._spawn(made, token)
-        self._address = f"http://127.0.0.1:{number}/?token={token}"
-        say(self._address)
+        self._viewer = Viewer(self.recorder.path)
+        say(self._viewer.address)
 
     def finish(self) -> None:
-        """At the end of the program: in a terminal the page stays until Ctrl-C."""
+        """At the end of the program: the trace is closed, and the page goes on without it."""
         if os.getpid() != self._pid:
             return  # a forked child; the recording and the viewer are its parent's
+        with _unharmed("the end of the recording"):
+            self._finish()
+
+    def _finish(self) -> None:
         self.recorder.close()
         path, lost = self.recorder.path, self.recorder.lost  # of what is lost it has told
-        said = "" if lost else recorded(path, self.recorder.run)
-        said = (
-            f"recorded {said}; writing it took {self.recorder.seconds:.2f} s of processor time"
-            if said
-            else ""
-        )
-        opened = "" if lost else f"open it with: uopviz open {shlex.quote(str(path))}"
         for one in [] if lost or self.recorder.capture is None else self.recorder.capture.said():
             say(one)
-        viewer = self._viewer
-        if viewer is not None and self._stays and viewer.poll() is None:
-            # the program may have its own handler, or have been started with Ctrl-C ignored
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-            with suppress(KeyboardInterrupt):
-                if said:
-                    say(said)
-                    said = ""
-                say(self._address)  # what the program has printed since may be long
-                say("the program has ended; the page stays until Ctrl-C")
-                viewer.wait()
-        if viewer is not None:
-            viewer.terminate()
-            viewer.wait()
-        if said or opened:
-            say("; ".join(part for part in (said, opened) if part))
-
-    def _spawn(self, made: socket.socket, token: str) -> subprocess.Popen[bytes]:
-        # -P: the program's own folder may have a viz.py
-        command = [sys.executable, "-P", "-m", "viz", "serve", str(self.recorder.path)]
-        command += ["--live", "--fd", str(made.fileno()), "--parent", str(os.getpid())]
-        if self._stays:
-            command.append("--stay")
-        kept = {k: v for k, v in os.environ.items() if k not in ("VIZ", "VIZ_TRACE", UOPVIZ_RUN)}
-        paths = [str(Path(__file__).resolve().parents[1]), kept.get("PYTHONPATH", "")]
-        kept["PYTHONPATH"] = os.pathsep.join(p for p in paths if p)
-        return subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            env=kept | {TOKEN: token},
-            pass_fds=(made.fileno(),),
-            start_new_session=True,  # Ctrl-C is for the program; `finish` ends the viewer
-        )
+        said = "" if lost else recorded(path, self.recorder.run)
+        if said:
+            said = f"recorded {said}; writing it took {self.recorder.seconds:.2f} s of "
+            said += "processor time; "
+        if not lost:
+            say(f"{said}open it with: uopviz open {shell_word(str(path))}")
+        if self._viewer is not None and (page := self._viewer.leave()):
+            say(page)
 
 
 def _start(path: Path, serve: bool) -> None:
-    with suppress(TraceError):  # no folder for traces: VIZ_TRACE may have named a file
+    with suppress(TraceError, OSError):  # no folder for traces: VIZ_TRACE may have named a file
         prune(cache_folder(), VIZ_CACHE_MB.value * 1_000_000)
     family = family_run()
     recorder = _recorder(path, family)
@@ -170,10 +143,11 @@ def _start(path: Path, serve: bool) -> None:
             say(f"another program records to {path}; this one is shown with it, as a part of it")
         return
     live = Live(recorder)
-    if serve:
-        live.serve()
     atexit.register(live.finish)
     sys.excepthook = partial(_excepthook, sys.excepthook)
+    if serve:
+        with _unharmed("the page is not served"):
+            live.serve()
 
 
 def _excepthook(

@@ -69,6 +69,15 @@ def clean(text: object) -> str:
     return "".join(c if c.isprintable() or c == " " else repr(c)[1:-1] for c in str(text))
 
 
+def shell_word(text: str) -> str:
+    """A path or a name as one word of a command that can be pasted. What cannot be shown, such as
+    bytes that are no UTF-8, is in the escapes of bash, zsh and ksh."""
+    if text.isprintable():
+        return shlex.quote(text)
+    shown = (c if c.isprintable() and c not in "\\'" else _escaped(c) for c in text)
+    return f"$'{''.join(shown)}'"
+
+
 def plain(line: Line) -> str:
     """The text of a line, cleaned, without styles."""
     return "".join(_clean(piece if isinstance(piece, str) else piece.text) for piece in _of(line))
@@ -91,10 +100,11 @@ def cut(line: Line, columns: int) -> Line:
     for piece in _of(line):
         text = _clean(piece if isinstance(piece, str) else piece.text)
         kept = 0
-        for kept, c in enumerate(text):  # noqa: B007
+        for c in text:
             left -= _columns(c)
             if left < 0:
                 break
+            kept += 1
         else:
             pieces.append(piece)
             continue
@@ -118,10 +128,10 @@ def colours(stream: TextIO, when: str = "auto") -> bool:
     return is_terminal(stream) and _understands_escapes(stream)
 
 
-def is_terminal(stream: TextIO) -> bool:
-    """Whether a person looks at what is written to a stream."""
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether a person looks at what is written to a stream. None: the process has no such one."""
     try:
-        return stream.isatty()
+        return stream is not None and stream.isatty()
     except (OSError, ValueError):  # closed
         return False
 
@@ -177,14 +187,18 @@ def drop_output() -> None:
 
 def say(text: str, name: bool = True, style: Style | None = None, over: bool = False) -> None:
     """Prints one line to standard error, after the name of this program unless not `name`. `over`:
-    in a terminal, over the `^C` that it has shown for a key."""
-    with Progress.drawing:
+    in a terminal, over the `^C` that it has shown for a key. Where there is no standard error, or
+    it cannot be written to, nobody is told."""
+    stream: TextIO | None = sys.stderr
+    if stream is None:
+        return
+    with Progress.drawing, suppress(OSError, ValueError):
         Progress.hide()
-        _never_fail_to_encode(sys.stderr)
+        _never_fail_to_encode(stream)
         said = Styled(text, style) if style else text
-        line = paint(("uopviz: " if name else "", said), colours(sys.stderr))
-        first = "\r" if over and is_terminal(sys.stderr) else ""
-        print(first + line.replace("\t", "\\t"), file=sys.stderr, flush=True)
+        line = paint(("uopviz: " if name else "", said), colours(stream))
+        first = "\r" if over and is_terminal(stream) else ""
+        print(first + line.replace("\t", "\\t"), file=stream, flush=True)
 
 
 class Progress:
@@ -274,6 +288,10 @@ class Progress:
         with suppress(OSError, ValueError):
             self._stream.write(text)
             self._stream.flush()
+
+
+def _escaped(c: str) -> str:
+    return "".join(f"\\x{byte:02x}" for byte in os.fsencode(c))
 
 
 def _of(line: Line) -> tuple[Piece, ...]:

@@ -1,16 +1,20 @@
 """`Recorder`: an observer of `core` that writes a trace while the program runs.
 
-The program's threads append to lists (viz/recording/buffer.py). Where a thread ends a context, or a
-rewrite outside of any, it turns these into the numbers of the trace: until then they keep nodes
-alive, and with them buffers. Several times a second a thread of the program, or a background thread
-where they are busy, writes the file, so that a kill loses less than half a second. An exception is
-written at once. A fork goes on in a file of its own. Where the disk is full the recording ends with
-one warning. Never raises into the program."""
+The program's threads append to logs (viz/recording/buffer.py), and do nothing else: an interrupt
+(Ctrl-C) finds an event told or not told. All further work is done by a thread of the recorder,
+which no interrupt reaches (viz/recording/worker.py). Where a thread ends a context, or a rewrite
+outside of any, it waits until its events have become numbers of the trace: until then they keep
+nodes alive, and with them buffers. Several times a second the file is written, so that a kill loses
+less than half a second. An exception is written at once. A fork goes on in a file of its own. Where
+the disk is full the recording ends with one warning. Never raises into the program."""
 
 from __future__ import annotations
 
 import atexit
 import ctypes
+import itertools
+import os
+import signal
 import sqlite3
 import threading
 import time
@@ -18,21 +22,25 @@ import traceback
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from multiprocessing.util import Finalize, register_after_fork
 from pathlib import Path
+from types import FrameType
 from typing import Final
 
 from core.errors import MalformedNodeError, TraceError
+from core.uop.frames import caller_frame
 from core.uop.matcher import PatternMatcher
 from core.uop.observe import attach, detach
 from core.uop.rewrite_errors import loop_of
 from core.uop.rule import Rule
 from core.uop.uop import UOp
 from core.uop.visits import Visits
+from viz.environment import absolute
 from viz.files.alive import is_worker
 from viz.format.schema import DECLINE, MATCH, REBUILD
 from viz.recording import forks
-from viz.recording.buffer import Buffer
+from viz.recording.buffer import Buffer, Open
 from viz.recording.capture import Capture, Wanted
 from viz.recording.exceptions import error_data
 from viz.recording.ownfile import own_file
@@ -46,27 +54,28 @@ from viz.recording.reports import (
     Launch,
     Memory,
     RewriteBegin,
-    RewriteEmpty,
     RewriteEnd,
     Values,
     Visited,
 )
 from viz.recording.runinfo import run_info
 from viz.recording.transcribe import Entry, Transcriber
+from viz.recording.worker import Worker
 from viz.terminal import say
 from viz.write.eventlog import BLOCK
-from viz.write.numbering import LOCK
 from viz.write.writer import TraceWriter
 
 DUE: Final = 300_000_000
-"""ns since the last flush began after which a thread of the program that ends a rewrite flushes:
-two threads that take the interpreter from each other cost more, and a program that gives it up
-often and briefly (it prints, or launches kernels) leaves nothing to the other one."""
+"""ns since the last flush began after which a thread of the program that ends a rewrite asks for
+one and waits: two threads that take the interpreter from each other cost more, and a program that
+gives it up often and briefly (it prints, or launches kernels) leaves nothing to the other one."""
 LATEST: Final = 400_000_000
-"""ns after which the background thread flushes, where the program has not."""
+"""ns after which the recorder's thread flushes, where the program has not asked for it."""
 HELD: Final = 2000
 """Events of a thread that may hold nodes while a context is open: those that have died otherwise
 would have given back buffers of the device."""
+_TELLING: Final = frozenset(("__enter__", "__exit__", "tell_each", "context_begin", "context_end"))
+"""Functions between `Recorder` and the frame that a context is a block of."""
 _clock = time.perf_counter_ns
 
 
@@ -98,7 +107,7 @@ class Recorder:
         capture: Sequence[Wanted] = (),
         room: int = 0,
     ) -> None:
-        path = Path(path).absolute()
+        path = absolute(path)
         claim, self.run = own_file(path, run, main)
         self.path, self.main_path = claim.path, path
         """The file of this process, and that of the first process of its run."""
@@ -109,20 +118,23 @@ class Recorder:
         self.seconds = 0.0
         """Processor time that this process has worked on its file, in its own threads and that of
         the recorder; without the moments in which events are noted."""
-        if info is None:
-            info = run_info(self.run, claim.path == path)
         self._child = is_worker()
-        self._lock = threading.RLock()
-        self._busy = self._closed = False
+        self._closed = False
         self._flushed = _clock()
-        self._writer: TraceWriter | None = TraceWriter(claim.path, info, claim=claim)
+        try:
+            if info is None:
+                info = run_info(self.run, claim.path == path)
+            self._writer: TraceWriter | None = TraceWriter(claim.path, info, claim=claim)
+        except BaseException:
+            claim.release()
+            raise
         self._to: Transcriber | None = Transcriber(self._writer, user_lines)
         self._threads: dict[int, tuple[weakref.ref[threading.Thread], Buffer]] = {}
-        self._last_thread = 0
+        self._thread_numbers = itertools.count(1)
         self._forked = 0
-        self._resumed: list[Entry] = []
-        self._wake = threading.Event()
-        self._flusher: threading.Thread | None = None
+        self._resumed: tuple[int, list[Entry]] = 0, []
+        """The thread that forked, and what was open in it."""
+        self._worker = Worker(self._guarded(self._flush), self._left)
         self._leaked: list[sqlite3.Connection] = []
         self._here = _Here(self._register)
         self.capture = Capture(capture, room, self._tell_values) if capture else None
@@ -143,95 +155,78 @@ class Recorder:
     def close(self) -> None:
         """Ends the recording; the file is complete. Calling it again does nothing."""
         self._detach()
-        atexit.unregister(self.close)
-        forks.told.discard(self)
-        self._wake.set()
-        with self._lock:
-            if self._closed:
-                return
-            self.flush()
-            if self._writer is not None:
-                self.lost = self._writer.lost
-                self._work(self._writer.close, wait=True)
-                if self.lost:
-                    say(f"the trace is gone: {self.path} was removed or replaced during the run")
-            self._closed = True
-            self._writer = self._to = None
+        try:
+            self._worker.do(self._guarded(self._finish))
+        except BaseException:  # an interrupt, which is the program's: the file is finished first
+            self._worker.do(self._guarded(self._finish))
+            raise
+        finally:
+            atexit.unregister(self.close)
+            forks.told.discard(self)
 
     def flush(self) -> None:
         """Writes what has happened so far."""
-        self._work(self._flush, wait=True)
+        self._worker.do(self._guarded(self._flush))
 
     # what is observed: see core.uop.observe.Observer
 
     def context_begin(self, name: str, kind: str, meta: Mapping[str, object]) -> None:
         """See Observer; so for all methods below."""
-        part = self._settled()
-        part.open.append(False)
-        part.add(ContextBegin(name, kind, dict(meta), _clock()))
+        part, frame = self._here.part, _block()
+        depth = part.begins(frame)
+        part.add(ContextBegin(depth, name, kind, dict(meta), _clock()))
+        part.open.append(Open(frame, False))
 
     def context_rename(self, name: str) -> None:
         """See Observer."""
-        self._settled().add(ContextRename(name))
+        self._here.part.add(ContextRename(name))
 
     def context_end(self, error: BaseException | None) -> None:
         """See Observer."""
-        part = self._settled()
-        data = None if error is None else error_data(error)
-        part.add(ContextEnd(data, _clock()))
-        while part.open and part.open.pop():  # rewrites that an interrupt (Ctrl-C) ended unseen
-            pass
+        self._end_context(self._here.part.ends(_block(), False), error)
+
+    def _end_context(self, depth: int, error: BaseException | None) -> None:
+        part = self._here.part
+        if depth >= 0:
+            data = None if error is None else error_data(error)
+            part.add(ContextEnd(depth, data, _clock()))
+            del part.open[depth:]
         self._ended(part, error, True)
 
     def rewrite_begin(
         self, name: str, sink: UOp, matcher: PatternMatcher, bottom_up: bool, caller: str
     ) -> None:
         """See Observer."""
-        part = self._here.part
-        part.begun.append(RewriteBegin(sink, name, matcher, bottom_up, caller, _clock()))
-        if not (part.open and part.open[-1]):
-            part.settle()
-        part.open.append(True)
-
-    # Three that are called more often than all others together. They add what an event has before
-    # its code, and call nothing in between: see viz/recording/buffer.py.
+        part, frame = self._here.part, _block()
+        depth = part.begins(frame)
+        inside = depth > 0 and part.open[-1].is_rewrite
+        part.add(RewriteBegin(sink, depth, inside, name, matcher, bottom_up, caller, _clock()))
+        part.open.append(Open(frame, True))
 
     def match(
         self, rule: Rule, before: UOp, after: UOp, binds: Mapping[str, object], ns: int
     ) -> None:
         """See Observer."""
-        part = self._here.part
-        if part.begun:
-            part.settle()
-        part.matches += (rule, before, after, ns, binds)
-        part.codes.append(MATCH)
+        log = self._here.part.log
+        log += (MATCH, after, before, rule, ns, binds)
 
     def rebuild(self, old: UOp, new: UOp) -> None:
         """See Observer."""
-        part = self._here.part
-        if part.begun:
-            part.settle()
-        part.rebuilds += (old, new)
-        part.codes.append(REBUILD)
+        log = self._here.part.log
+        log += (REBUILD, new, old, None, 0, None)
 
     def decline(self, rule: Rule, node: UOp) -> None:
         """See Observer."""
-        part = self._here.part
-        if part.begun:
-            part.settle()
-        part.declines += (rule, node)
-        part.codes.append(DECLINE)
+        log = self._here.part.log
+        log += (DECLINE, None, node, rule, 0, None)
 
     def visited(self, name: str, visits: Visits) -> None:
         """See Observer."""
-        part = self._here.part
-        part.add(Visited(name, visits, not part.begun))
+        self._here.part.add(Visited(name, visits))
 
     def gated(self, nodes: Sequence[UOp]) -> None:
         """See Observer."""
-        part = self._here.part
-        if not part.begun:  # it changed something, or is outside of any other
-            part.add(Gated(nodes))
+        self._here.part.add(Gated(nodes))
 
     def rewrite_end(
         self,
@@ -241,19 +236,13 @@ class Recorder:
         node: UOp | None,
     ) -> None:
         """See Observer."""
-        part, at = self._here.part, _clock()
-        if part.open:
-            part.open.pop()
-        if part.begun and error is None:
-            part.begun.pop()
-            part.settle()
-            part.add(RewriteEmpty())
-            return
-        part.settle()
-        inside = bool(part.open) and part.open[-1]
-        data = None if error is None else {**error_data(error), "loop": loop_of(error)}
-        part.add(RewriteEnd(result, inside, data, rule, node, at))
-        self._ended(part, error, not part.open)
+        part = self._here.part
+        depth, at = part.ends(_block(), True), _clock()
+        if depth >= 0:
+            data = None if error is None else {**error_data(error), "loop": loop_of(error)}
+            part.add(RewriteEnd(result, depth, data, rule, node, at))
+            del part.open[depth:]
+        self._ended(part, error, part.idle)
 
     def artifact(
         self,
@@ -265,15 +254,15 @@ class Recorder:
     ) -> None:
         """See Observer."""
         counts, nodes = list(map(len, lines)), [u for line in lines for u in line]
-        self._settled().add(Artifact(kind, target, text, counts, nodes, facts))
+        self._here.part.add(Artifact(kind, target, text, counts, nodes, facts))
 
     def linear(self, target: str, uops: Sequence[UOp]) -> None:
         """See Observer. The line above the nodes has none of them."""
-        self._settled().add(Artifact("linear", target, None, [0] + [1] * len(uops), uops, {}))
+        self._here.part.add(Artifact("linear", target, None, [0] + [1] * len(uops), uops, {}))
 
     def kernel(self, ast: UOp, program: object) -> None:
         """See Observer."""
-        self._settled().add(Kernel(ast, program))
+        self._here.part.add(Kernel(ast, program))
         if self.capture is not None:
             self.capture.know(ast)
 
@@ -295,70 +284,61 @@ class Recorder:
         if self.capture is not None:
             self.capture.stop()
 
-    def _settled(self) -> Buffer:
-        """The calling thread's buffer, all that began in it written down."""
-        part = self._here.part
-        part.settle()
-        return part
-
-    # flushing
+    # on the recorder's thread
 
     def _ended(self, part: Buffer, error: BaseException | None, outermost: bool) -> None:
         """A context or rewrite of the calling thread has ended."""
         late = _clock() - self._flushed > DUE
         # workers of a pool are killed without notice once the last task is done
-        if error is not None or late or (self._child and not part.open):
+        if error is not None or late or (self._child and part.idle):
             self.flush()
-        elif outermost or len(part.codes) > HELD:
-            self._work(lambda: self._transcribe(part), wait=False)
+        elif outermost or part.count > HELD:
+            self._worker.do(self._guarded(partial(self._transcribe, part)))
 
-    def _work(self, work: Callable[[], None], wait: bool) -> None:
-        """Works on the trace, unless that is being done, by this thread or (without `wait`) by
-        another."""
-        if not self._lock.acquire(blocking=wait):
-            return
-        try:
-            if self._busy or self._closed:
+    def _guarded(self, work: Callable[[], None]) -> Callable[[], None]:
+        """Work on the trace that never raises, is left undone where the recording has ended, and
+        whose failure ends it."""
+
+        def guarded() -> None:
+            if self._closed:
                 return
-            self._busy, begun = True, time.thread_time_ns()
+            begun = time.thread_time_ns()
             try:
                 work()
             except TraceError as error:
                 self._stop(error)
-            except Exception as error:  # a mistake of ours is none of the program
+            except BaseException as error:  # a mistake of ours is none of the program
                 self._stop(_mistake(error))
-            finally:
-                self._busy = False
-                self.seconds += (time.thread_time_ns() - begun) / 1e9
-        finally:
-            self._lock.release()
+            self.seconds += (time.thread_time_ns() - begun) / 1e9
+
+        return guarded
 
     def _register(self) -> Buffer:
         """Called once by each thread that records, through `_Here`."""
-        with self._lock:
-            self._last_thread += 1
-            part = Buffer(self._last_thread)
-            self._threads[part.thread] = weakref.ref(threading.current_thread()), part
-            if self._flusher is None and not self._closed:
-                self._flusher = threading.Thread(
-                    target=self._flush_often, name="uopviz recorder", daemon=True
-                )
-                self._flusher.start()
-            return part
+        part = Buffer(next(self._thread_numbers))
+        self._threads[part.thread] = weakref.ref(threading.current_thread()), part
+        if not self._closed:
+            self._worker.begin()
+        return part
 
-    def _flush_often(self) -> None:
-        while not self._closed:
-            left = self._flushed + LATEST - _clock()
-            if left > 0:
-                self._wake.wait(left / 1e9)
-                self._wake.clear()
-            else:
-                self.flush()
+    def _left(self) -> float | None:
+        """Seconds until a flush is due; None: never more."""
+        return None if self._closed else max(0, self._flushed + LATEST - _clock()) / 1e9
+
+    def _finish(self) -> None:
+        self._flush()
+        if self._writer is not None:
+            self.lost = self._writer.lost
+            self._writer.close()
+            if self.lost:
+                say(f"the trace is gone: {self.path} was removed or replaced during the run")
+        self._closed = True
+        self._writer = self._to = None
 
     def _flush(self) -> None:
         self._flushed = _clock()
         for number, (thread, part) in list(self._threads.items()):
-            if part.codes:
+            if part.log:
                 self._transcribe(part)
             elif (owner := thread()) is None or not owner.is_alive():
                 del self._threads[number]
@@ -376,8 +356,8 @@ class Recorder:
             info = run_info(self.run, False, ago=(_clock() - self._forked) / 1e9)
             self._writer = TraceWriter(self.path, info, self._forked, claim)
             self._to = Transcriber(self._writer)
-            self._to.resume(part.thread, self._resumed)
-        for _ in range(0, len(part.codes), BLOCK):
+            self._to.resume(*self._resumed)
+        for _ in range(0, part.count, BLOCK):
             self._to.run(part.thread, part.take(BLOCK))
 
     def _stop(self, error: TraceError) -> None:
@@ -398,42 +378,57 @@ class Recorder:
     # fork
 
     def before_fork(self) -> None:
-        """No flush may be half way through when the process is copied."""
-        self._lock.acquire()
+        """No work may be half way through when the process is copied."""
         self.flush()
-        LOCK.acquire()
+        self._worker.hold()
 
     def after_fork_in_parent(self) -> None:
         """Ends `before_fork`."""
-        LOCK.release()
-        self._lock.release()
+        self._worker.release()
 
     def after_fork_in_child(self) -> None:
         """The parent's file is the parent's: this process begins one of its own when it has
         something to write. The parent's connection must never be closed here, not even at exit."""
-        LOCK.release()
         if self._writer is not None:
             connection = self._writer.abandon()
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
             self._leaked.append(connection)
-        thread = self._here.part.thread
-        self._resumed = self._to.open_entries(thread) if self._to is not None else self._resumed
+        before = self._here.part
+        resumed = self._resumed[1] if self._to is None else self._to.open_entries(before.thread)
         self._child = True
         self._forked = _clock()
-        self._lock = threading.RLock()
-        self._wake = threading.Event()
-        self._flusher = self._writer = self._to = None
+        self._writer = self._to = None
+        self._worker = Worker(self._guarded(self._flush), self._left)
         self._threads.clear()
-        self._here = _Here(self._register)  # what was open is the parent's
+        self._here = _Here(self._register)  # what has been told is in the parent's file
+        self._here.part.inherit(before)
+        self._resumed = self._here.part.thread, resumed
         if self.capture is not None:
             self.capture.forget()
 
     def _finalize_as_worker(self) -> None:
-        """Workers of multiprocessing leave without running atexit."""
+        """Workers of multiprocessing leave without running atexit; those of a pool that is no
+        longer needed, by SIGTERM."""
         Finalize(self, Recorder.close, args=(self,), exitpriority=0)
+        with suppress(ValueError):  # in no main thread
+            if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+                signal.signal(signal.SIGTERM, self._terminated)
+
+    def _terminated(self, number: int, _: FrameType | None) -> None:
+        self.close()
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
 
 
-def _mistake(error: Exception) -> TraceError:
+def _block() -> FrameType:
+    """The frame that a context or rewrite is a block of, asked for by what is told of it."""
+    frame = caller_frame(1)
+    while frame.f_code.co_name in _TELLING and frame.f_back is not None:
+        frame = frame.f_back
+    return frame
+
+
+def _mistake(error: BaseException) -> TraceError:
     place = traceback.extract_tb(error.__traceback__)[-1]
     return TraceError(
         f"the recorder failed ({type(error).__name__}: {error})",

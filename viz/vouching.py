@@ -12,14 +12,14 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
-import stat
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from core.errors import TraceError
+from core.private import read_own
 from viz.environment import cache_folder, private_folder
-from viz.files.regular import create_new, open_regular
+from viz.files.regular import create_new
 
 KEY: Final = "vouching-key"
 """Name of the file of the key, in the cache folder."""
@@ -55,16 +55,8 @@ def _sign(key: bytes, path: str, digest: str) -> str:
 
 def _read(path: Path) -> bytes | None:
     """The key; None where there is none, or where others could have written or read it."""
-    try:
-        with open_regular(path, follow=False) as file:
-            found = os.fstat(file.fileno())
-            own = not hasattr(os, "getuid") or (
-                found.st_uid == os.getuid() and not stat.S_IMODE(found.st_mode) & 0o077
-            )
-            key = file.read(_BYTES + 1)
-            return key if own and len(key) == _BYTES else None
-    except FileNotFoundError:
-        return None
+    key = read_own(path, _BYTES + 1)
+    return key if key is not None and len(key) == _BYTES else None
 
 
 def _make(folder: Path) -> bytes | None:

@@ -9,19 +9,25 @@ import re
 import select
 import shlex
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from importlib.metadata import entry_points
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from viz.environment import prune, recent, trace_path
-from viz.files.alive import is_alive, process_info
+from viz.files.alive import is_alive, process_info, process_start
 from viz.live import is_viewer
+from viz.server.connections.staying import WAITING, Staying, waiting_folder, younger
 from viz.views.store import Store
 from viz.write.writer import TraceWriter
 
@@ -48,7 +54,8 @@ def installed(tmp_path: Path) -> dict[str, str]:
         (info / "entry_points.txt").write_text("[uopviz.observers]\nviz = viz.live:attach\n")
         paths.append(str(tmp_path / "site"))
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("VIZ", "UOPVIZ"))}
-    return {**kept, "PYTHONPATH": os.pathsep.join(paths), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    places = {"PYTHONPATH": os.pathsep.join(paths), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    return {**kept, **places, "UOPVIZ_STAY": "0"}
 
 
 def execute(
@@ -180,15 +187,53 @@ def test_processes_that_a_program_starts_are_of_its_run(
     store.close()
 
 
-@pytest.mark.parametrize("handler", ["signal.default_int_handler", "signal.SIG_IGN", "print"])
-def test_a_terminal_keeps_the_page_until_ctrl_c(
-    installed: dict[str, str], tmp_path: Path, handler: str
-) -> None:
-    program = f"import signal\nsignal.signal(signal.SIGINT, {handler})\n{PROGRAM}"
+SAID = re.compile(r"uopviz: (http://127\.0\.0\.1:(\d+)/\?token=(\S+))\n")
+STAYS = r"uopviz: the page stays until it has been closed for (.*): (http://\S+)"
+ENDS = {
+    "with an exit code": ("sys.exit(3)", 3),
+    "with an exception": ("1 / 0", 1),
+    "with Ctrl-C": ("os.kill(os.getpid(), signal.SIGINT); time.sleep(9)", -signal.SIGINT),
+    "in a group that is killed": ("os.killpg(0, signal.SIGKILL)", -signal.SIGKILL),
+    "hung up": ("os.killpg(0, signal.SIGHUP); time.sleep(9)", -signal.SIGHUP),
+}
+
+
+@pytest.mark.parametrize("how", ENDS)
+def test_the_page_outlives_its_program(installed: dict[str, str], tmp_path: Path, how: str) -> None:
+    """Whose output ends with it, which `communicate` waits for."""
+    last, code = ENDS[how]
+    path = tmp_path / "t.viz"
+    process = subprocess.Popen(
+        [sys.executable, "-c", f"import os, signal, time\n{PROGRAM}\n{last}"],
+        env={**installed, "VIZ": "1", "VIZ_TRACE": str(path), "UOPVIZ_STAY": "120"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    out, errors = process.communicate(timeout=60)
+    assert (process.returncode, out) == (code, "result\n"), errors
+    found = SAID.match(errors)
+    assert found is not None, errors
+    with viewer_of(found):
+        run = ask(found[1].partition("/?")[0], found[3])
+        assert (run["live"], run["stays"]) == (False, 120)
+        assert run["again"] == f"uopviz open {path}"
+        if code >= 0 or how == "with Ctrl-C":
+            assert run["totals"]["rewrites"] == 1
+            summary, stays = errors.splitlines()[-2:]
+            check_summary(summary, path)
+            told = re.fullmatch(STAYS, stays)
+            assert told is not None, stays
+            assert (told[1], told[2]) == ("2 minutes", found[1])
+
+
+def test_a_program_in_a_terminal_ends_at_once(installed: dict[str, str], tmp_path: Path) -> None:
+    """And nothing of it keeps the terminal open."""
     leader, follower = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-c", program],
-        env={**installed, "VIZ": "1", "VIZ_TRACE": str(tmp_path / "t.viz")},
+        [sys.executable, "-c", PROGRAM],
+        env={**installed, "VIZ": "1", "VIZ_TRACE": str(tmp_path / "t.viz"), "UOPVIZ_STAY": "120"},
         stdin=follower,
         stdout=follower,
         stderr=follower,
@@ -196,73 +241,143 @@ def test_a_terminal_keeps_the_page_until_ctrl_c(
     )
     os.close(follower)
     try:
-        text = read_until(leader, "until Ctrl-C")
-        url = re.search(r"http://127\.0\.0\.1:\d+/\?token=\S+", text)
-        assert url is not None
-        assert text.count(url[0]) == text.count("http://") == 2, "and again at the end"
-        assert text.count("recorded 1 kernel, 1 pass, ") == 1
-        assert "open it with" not in text
-        base, token = url[0].split("/?token=")
-        run = ask(base, token)
-        assert run["totals"]["rewrites"] == 1
-        assert run["live"] is False
-        process.send_signal(signal.SIGINT)
-        text += read_until(leader, "open it with")
+        text = read_to_the_end(leader).replace("\r\n", "\n")
         assert process.wait(10) == 0
-        with pytest.raises((urllib.error.URLError, ConnectionError)):
-            ask(base, token)
+        found = SAID.search(text)
+        assert found is not None, text
+        with viewer_of(found):
+            assert ask(found[1].partition("/?")[0], found[3])["live"] is False
     finally:
         process.kill()
         process.wait()
         os.close(leader)
 
 
-def test_the_viewer_does_not_outlive_a_killed_program(
-    installed: dict[str, str], tmp_path: Path
-) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM + "\nimport time; time.sleep(60)"],
-        env={**installed, "VIZ": "1", "VIZ_TRACE": str(tmp_path / "t.viz")},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stderr is not None
-    assert process.stdout is not None
-    base, token = process.stderr.readline().split("uopviz: ")[1].strip().split("/?token=")
-    process.stdout.readline()
-    deadline = time.monotonic() + 10
-    while ask(base, token)["totals"]["rewrites"] != 1:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    assert ask(base, token)["live"] is True
-    process.kill()
-    process.wait()
-    process.stdout.close()
-    process.stderr.close()
-    while time.monotonic() < deadline + 10:
+def test_a_page_can_end_with_its_program(installed: dict[str, str], tmp_path: Path) -> None:
+    done = execute(installed, VIZ="1", VIZ_TRACE=str(tmp_path / "t.viz"))
+    assert "the page stays" not in done.stderr
+    found = SAID.match(done.stderr)
+    assert found is not None
+    with pytest.raises((urllib.error.URLError, ConnectionError)):
+        ask(found[1].partition("/?")[0], found[3])
+
+
+def test_a_page_that_nobody_opens_goes(installed: dict[str, str], tmp_path: Path) -> None:
+    done = execute(installed, VIZ="1", VIZ_TRACE=str(tmp_path / "t.viz"), UOPVIZ_STAY="1")
+    found = SAID.match(done.stderr)
+    assert found is not None
+    deadline = time.monotonic() + 30
+    while True:
         try:
-            ask(base, token)
-        except (urllib.error.URLError, ConnectionError):
-            return
+            socket.create_connection(("127.0.0.1", int(found[2])), timeout=5).close()
+        except OSError:
+            break
+        assert time.monotonic() < deadline, "the viewer still serves"
         time.sleep(0.1)
-    raise AssertionError("the viewer still serves")
+    assert [*(tmp_path / "cache" / "uopviz" / "waiting").iterdir()] == []
 
 
-def ask(base: str, token: str) -> dict:
+def test_a_viewer_that_fails_is_told_of(installed: dict[str, str], tmp_path: Path) -> None:
+    """With the place of what it said: it has no terminal."""
+    path = tmp_path / "t.viz"
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "waitress.py").write_text("raise ImportError('no such luck')")
+    setting = {"PYTHONPATH": os.pathsep.join([str(tmp_path / "broken"), installed["PYTHONPATH"]])}
+    wait = "import os; os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)"
+    done = execute({**installed, **setting}, PROGRAM + wait, VIZ="1", VIZ_TRACE=str(path))
+    log = tmp_path / "cache" / "uopviz" / "viewer.log"
+    said = f"uopviz: the page is gone: its server ended with exit code 1; {log} says why"
+    assert done.stderr.splitlines()[-1] == said
+    assert "no such luck" in log.read_text()
+
+
+def test_few_viewers_wait_for_a_first_visit(tmp_path: Path) -> None:
+    """The oldest ones go: of those that died no note counts, nor of those elsewhere."""
+    mine = json.dumps(process_info(False))
+    (tmp_path / "0001-1").write_text(mine)
+    note = tmp_path / "0002-1"
+    note.write_text(mine)
+    (tmp_path / "0003-1").write_text(json.dumps({**process_info(False), "start": 1}))
+    (tmp_path / "0004-1").write_text(json.dumps({**process_info(False), "host": "elsewhere"}))
+    (tmp_path / "0005-1").write_text("[")
+    (tmp_path / "0006-1.new").write_text(mine)
+    (tmp_path / "0007-1").write_text(mine)
+    assert younger(note) == [tmp_path / "0007-1"]
+    assert not (tmp_path / "0003-1").exists()
+    assert (tmp_path / "0004-1").exists()
+
+
+@pytest.mark.parametrize("visited", [False, True])
+def test_a_viewer_makes_room_unless_it_was_visited(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, visited: bool
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr("viz.server.connections.staying._LOOKS", 0.01)
+    opened = threading.Event()
+    if visited:
+        opened.set()
+    asked = [0]
+
+    def last_request() -> float:
+        """The page asks ten times, and then no more."""
+        asked[0] += 1
+        return time.monotonic() if asked[0] < 10 else -1e9
+
+    folder = waiting_folder()
+    assert folder is not None
+    for n in range(WAITING):
+        (folder / f"9{n:019}-1").write_text(json.dumps(process_info(False)))
+    Staying(lambda: False, 0.0 if visited else 1e9, last_request, opened).wait()
+    assert len([*folder.iterdir()]) == WAITING
+    assert asked[0] == (10 if visited else 1)
+
+
+def ask(base: str, token: str) -> dict[str, Any]:
     asked = urllib.request.Request(f"{base}/api/A/run", headers={"X-Uopviz-Token": token})
     with urllib.request.urlopen(asked, timeout=10) as answer:
         return json.load(answer)
 
 
-def read_until(file: int, text: str, seconds: float = 30) -> str:
+@contextmanager
+def viewer_of(said: re.Match[str]) -> Generator[None]:
+    """Ends the viewer of an address that was printed."""
+    owner = [
+        int(stat.parent.name)
+        for stat in Path("/proc").glob("[0-9]*/cmdline")
+        if listens(stat.parent, int(said[2]))
+    ]
+    try:
+        yield
+    finally:
+        for pid in owner:
+            os.kill(pid, signal.SIGTERM)
+
+
+def listens(process: Path, port: int) -> bool:
+    """Whether a process listens at a port of the loopback address."""
+    wanted = f"0100007F:{port:04X}"
+    for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
+        fields = line.split()
+        if fields[1] == wanted and fields[3] == "0A":
+            with suppress(OSError):
+                return any(
+                    os.readlink(handle) == f"socket:[{fields[9]}]"
+                    for handle in (process / "fd").iterdir()
+                )
+    return False
+
+
+def read_to_the_end(file: int, seconds: float = 30) -> str:
+    """All that comes until no process has the other end of a terminal open."""
     found = ""
     deadline = time.monotonic() + seconds
-    while text not in found:
+    while True:
         assert time.monotonic() < deadline, found
         if select.select([file], [], [], 0.2)[0]:
-            found += os.read(file, 4096).decode()
-    return found
+            try:
+                found += os.read(file, 4096).decode()
+            except OSError:
+                return found
 
 
 def test_the_explorer_itself_is_not_recorded() -> None:
@@ -301,6 +416,14 @@ def test_where_a_trace_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert trace_path().parent == tmp_path / "uopviz"
     monkeypatch.setenv("VIZ_TRACE", "here.viz")
     assert trace_path() == Path.cwd() / "here.viz"
+
+
+def test_a_process_that_nobody_has_waited_for_is_not_alive() -> None:
+    process = subprocess.Popen([sys.executable, "-c", "pass"])
+    known = {**process_info(True), "pid": process.pid, "start": process_start(process.pid)}
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    assert not is_alive(known)
+    process.wait()
 
 
 def test_who_is_alive() -> None:

@@ -21,7 +21,7 @@ from viz.share.html import export_html
 from viz.share.perfetto import is_trace_events, trace_events
 from viz.terminal import Progress, Styled
 from viz.views.run import Run
-from viz.work.compiling import compiled_for
+from viz.work.targets.compiled import Wanted, compiled_for
 
 SUFFIXES: Final = {"html": ".html", "trace": SUFFIX}
 """Formats of an export, and how their files end."""
@@ -36,6 +36,9 @@ def export(options: argparse.Namespace) -> int:
     if path.exists() and any(path.samefile(run.path) for run in runs):
         raise TraceError("this would overwrite what is exported", str(path), "name another with -o")
     as_trace = (options.format or path.suffix.lstrip(".")) in ("trace", SUFFIX.lstrip("."))
+    if as_trace and options.texts:
+        what = "a trace holds texts with the passes that made them"
+        raise TraceError(what, hint="give --passes-for in place of --texts-for")
     if len(runs) > 1 and (as_trace or options.kernel):
         what = "a trace holds one run" if as_trace else "--kernel chooses from one run"
         raise TraceError(what, hint="export the runs one by one, or all of them as HTML")
@@ -48,10 +51,11 @@ def export(options: argparse.Namespace) -> int:
 
     progress.begin("compiling")
     failed: list[str] = []
+    wanted = Wanted(options.texts or (), options.passes, options.texts is None and not as_trace)
     with ExitStack() as stack:
         for run in runs:
-            kernels = chosen or (run.kernels() if options.targets else [])
-            failed += stack.enter_context(compiled_for(run, kernels, options.targets, compiling))
+            kernels = chosen or run.kernels()
+            failed += stack.enter_context(compiled_for(run, kernels, wanted, compiling))
         progress.begin(f"exporting {path.name}")
         if as_trace:
             left_out = write_trace(

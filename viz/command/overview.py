@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from shlex import quote
 from typing import Any, Final
 
 from core.errors import UopvizError
@@ -21,7 +20,7 @@ from viz.command.columns import (
 )
 from viz.command.names import Row, below
 from viz.command.session import since_of
-from viz.terminal import Line, Styled
+from viz.terminal import Line, Styled, shell_word
 from viz.views.process import STRIDE
 from viz.views.run import Run
 
@@ -202,10 +201,12 @@ def _kernel_lines(kernels: Sequence[Row]) -> Iterator[Line]:
 
 def _go_on(trace: str, rows: Sequence[Row], kernels: Sequence[Row]) -> Iterator[Line]:
     """Commands that lead on, with names of this run."""
-    of = [quote(trace)] if trace else []
+    of = [shell_word(trace)] if trace else []
     ways = [(["show", *of, "--tree"], "all groups and passes")]
     if kernels:
-        ways.append((["show", *of, "--kernel", quote(kernels[0]["name"])], "a kernel's passes"))
+        ways.append(
+            (["show", *of, "--kernel", shell_word(kernels[0]["name"])], "a kernel's passes")
+        )
         if number := _example(below(rows, kernels[0]["id"])):
             ways.append((["show", *of, number], "a pass's steps"))
             ways.append((["show", *of, number, "1"], "one step"))

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, cast
 
 from viz.command.arguments import Parser, choosing_run, number, positive, printing
 from viz.command.tryparser import add_trying, executing
 from viz.terminal import put_line
+from viz.work.targets import USUAL
 
 _NUMBER_HELP: Final = "number of a pass or group, as listed"
 _DIFF: Final = "compare two runs; exit code 0: equal, 1: they differ, 2: not to be compared"
@@ -81,7 +82,6 @@ def build_parser() -> Parser:
         made.add_argument("--live", action="store_true", help=argparse.SUPPRESS)
         made.add_argument("--fd", type=int, help=argparse.SUPPRESS)
         made.add_argument("--parent", type=int, help=argparse.SUPPRESS)
-        made.add_argument("--stay", action="store_true", help=argparse.SUPPRESS)
         made.set_defaults(browser=name == "open")
 
     made = command(
@@ -99,11 +99,21 @@ def build_parser() -> Parser:
         help="keep this kernel: its name, number or call; repeatable",
     )
     made.add_argument(
+        "--texts-for",
+        dest="texts",
+        type=_targets,
+        metavar="NAME,...",
+        help="the targets whose texts the HTML file shows, with links of lines; none: those of the "
+        f"run only (default: {','.join(USUAL)})",
+    )
+    made.add_argument(
+        "--passes-for",
         "--targets",
-        type=_names,
+        dest="passes",
+        type=_targets,
         default=[],
         metavar="NAME,...",
-        help="compile the kernels for these, such as sm_90,gfx1100, and include their passes",
+        help="compile the kernels for these, too, and include the passes; takes longer",
     )
     made.add_argument(
         "--budget", type=positive, default=50, help="megabytes of HTML (default: %(default)s)"
@@ -308,8 +318,9 @@ def commands_of(parser: Parser) -> dict[str, argparse.ArgumentParser]:
     """The parsers of the commands that are listed."""
     found: dict[str, argparse.ArgumentParser] = {}
     for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):  # pyright: ignore[reportPrivateUsage]
-            found |= {name: made for name, made in action.choices.items() if name[0] != "_"}
+        if isinstance(action.choices, dict):  # the commands: other choices are lists
+            parsers = cast("dict[str, argparse.ArgumentParser]", action.choices)
+            found |= {name: made for name, made in parsers.items() if name[0] != "_"}
     return found
 
 
@@ -318,8 +329,9 @@ def command_names(parser: Parser) -> list[str]:
     return list(commands_of(parser))
 
 
-def _names(text: str) -> list[str]:
-    return [name for name in text.split(",") if name]
+def _targets(text: str) -> list[str]:
+    """Names with commas between them; none for "none"."""
+    return [] if text == "none" else [name for name in text.split(",") if name]
 
 
 def _port(text: str) -> int:

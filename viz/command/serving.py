@@ -1,4 +1,5 @@
-"""`uopviz open` and `uopviz serve`: the page of one run or several, served until Ctrl-C."""
+"""`uopviz open` and `uopviz serve`: the page of one run or several, served until Ctrl-C; and the
+viewer of a program, which serves its page for as long as somebody looks at it."""
 
 from __future__ import annotations
 
@@ -8,23 +9,22 @@ import signal
 import socket
 import sys
 import threading
-import time
 from contextlib import nullcontext, suppress
 from typing import Final
 
 from viz.command.session import open_stores
-from viz.environment import wished_port
+from viz.environment import UOPVIZ_STAY, wished_port
 from viz.server.connections.listen import TOKEN, listen_for
 from viz.server.connections.serve import Server
+from viz.server.connections.staying import Staying
 from viz.server.handover import browser_at
 from viz.server.runs.cluster import Cluster
+from viz.share.webpage import BUILD, NOT_BUILT, is_built
 from viz.terminal import is_terminal, put_json, put_line, say
 from viz.views.run import Run
 
 COMPARED: Final = "#v=compare"
 """What is added to the address of the page for it to open on what differs between A and B."""
-_IDLE: Final = 900.0
-"""Seconds without a request after which a page whose program was killed is no longer served."""
 
 
 def serve(options: argparse.Namespace) -> int:
@@ -45,6 +45,8 @@ def serve(options: argparse.Namespace) -> int:
         sys.stdout.flush()
     else:
         put_line(url, flush=True)
+    if not is_built():
+        say(f"{NOT_BUILT}; in a checkout, run: {BUILD}", style="problem")
     if is_terminal(sys.stderr):
         say("Ctrl-C stops the page", name=False, style="hint")
     signal.signal(signal.SIGTERM, _terminate)  # what an export was unpacked to is removed
@@ -61,25 +63,29 @@ def serve(options: argparse.Namespace) -> int:
 
 
 def _serve_live(store: Run, options: argparse.Namespace) -> int:
-    """The viewer of a running program: `viz/live.py` starts it, and has printed its address."""
+    """The viewer of a running program: `viz/viewer.py` starts it, and has printed its address."""
     server = Server(store, socket.socket(fileno=options.fd), os.environ.pop(TOKEN, None))
-    watch = threading.Thread(
-        target=_watch_parent, args=(server, options.parent, options.stay), daemon=True
-    )
-    watch.start()
+    machine, parent = server.state.machine, int(options.parent)
+    machine.stays = UOPVIZ_STAY.value
     signal.signal(signal.SIGTERM, _terminate)
-    server.run()
+    staying = Staying(
+        lambda: os.getppid() == parent or store.live,  # processes of the run may outlive the first
+        machine.stays,
+        lambda: machine.last_request,
+        server.guard.visited,
+    )
+
+    def watch() -> None:
+        staying.wait()
+        os.kill(os.getpid(), signal.SIGTERM)  # the main thread ends with its handler
+
+    threading.Thread(target=watch, daemon=True).start()
+    try:
+        server.run()
+    finally:
+        server.close()
     return 0
 
 
 def _terminate(number: int, frame: object) -> None:
     sys.exit(0)
-
-
-def _watch_parent(server: Server, parent: int, stay: bool) -> None:
-    """Ends this process after its parent: at once, or once nobody looks at the page any more."""
-    while os.getppid() == parent:
-        time.sleep(0.5)
-    while stay and time.monotonic() - server.state.machine.last_request < _IDLE:
-        time.sleep(5)
-    os._exit(0)

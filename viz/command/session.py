@@ -16,7 +16,7 @@ from viz.terminal import Line, Progress, drop_output, put_json, put_lines, say
 from viz.views.answers import SINCE
 from viz.views.run import NAMES, Run
 
-_OF_PAGES: Final = ("devices", "editable", "targets", "inputs")
+_OF_PAGES: Final = ("devices", "editable", "targets", "inputs", "stays", "again")
 NOTHING_KNOWN: Final[Row] = {"maker": None, "files": [], "rules": [], "compared": 0, "notes": []}
 """What is said of what has become of a run where that is not known."""
 

@@ -11,8 +11,8 @@ _WHAT_IF: Final = (
     "it fails, or its result is wrong"
 )
 _BISECT: Final = (
-    "print which match of which rule made a kernel's result wrong; exit code 0: it is right, 1: it "
-    "is wrong, 2: that cannot be told"
+    "print which match of which rule made the result of a kernel wrong, or that of any kernel of "
+    "the run; exit code 0: no difference was found, 1: something is wrong, 2: that cannot be told"
 )
 _REPLAY: Final = (
     "compile kernels again with the code on disk, and print what differs; exit code 0: nothing, 1: "
@@ -25,7 +25,7 @@ def add_trying(commands: Any) -> None:
     for name, run, text in (
         ("what-if", "whatif:what_if", _WHAT_IF),
         ("variants", "whatif:variants", "list what was tried of a kernel, or of all"),
-        ("bisect", "whatif:bisect", _BISECT),
+        ("bisect", "bisect:bisect", _BISECT),
         ("script", "script:script", "write a program that compiles and checks one kernel"),
     ):
         made = commands.add_parser(name, help=text, description=text)
@@ -35,8 +35,9 @@ def add_trying(commands: Any) -> None:
         made.add_argument(
             "--kernel",
             metavar="NAME",
-            required=name not in ("variants", "script"),
-            help="a kernel: its name, the beginning of it, its number, or a call such as Conv2d",
+            required=name == "what-if",
+            help="a kernel: its name, the beginning of it, its number, or a call such as Conv2d"
+            + ("; left out: the whole run" if name == "bisect" else ""),
         )
         if name != "script":
             made.add_argument("--json", action="store_true", help="print JSON")
@@ -99,6 +100,12 @@ def add_trying(commands: Any) -> None:
             made.add_argument("-o", "--output", metavar="FILE", help="default: print it")
         if name == "bisect":
             made.set_defaults(failing=2)
+            made.add_argument(
+                "--jobs",
+                type=positive,
+                metavar="N",
+                help="processes for a whole run (default: one for each processor, at most 4)",
+            )
         printing(made)
 
     made = commands.add_parser("replay", help=_REPLAY, description=_REPLAY)

@@ -1,4 +1,4 @@
-"""`uopviz what-if`, `variants` and `bisect`: one kernel of a run, compiled otherwise.
+"""`uopviz what-if` and `variants`: one kernel of a run, compiled otherwise.
 
 Prints what the worker found; nothing is compiled or run in this process.
 """
@@ -21,7 +21,7 @@ from viz.format.cells import as_text
 from viz.terminal import Line, Piece, Styled
 from viz.views.store import Store
 from viz.whatif.attempt import attempt
-from viz.whatif.bisect import bisect as bisect_kernel
+from viz.whatif.isolated import SECONDS
 from viz.whatif.kept import kept_of
 from viz.whatif.searched import searched_opts
 from viz.whatif.variant import Variant
@@ -44,10 +44,12 @@ def what_if(options: argparse.Namespace) -> int:
             "--text FILE; or --replay: the code that is on disk",
         )
     found: Data | None = None
+    seconds: float = options.seconds
     with executor_of(options) as executor:
         if options.search is not None:
             found = _searched(options, store, kernel, variant, executor)
             variant = replace(variant, opts=found["opts"])
+            seconds = max(seconds, SECONDS)  # those of the user are of the search
         options.progress.begin(f"compiling: {variant}")
         made = attempt(
             store,
@@ -55,7 +57,7 @@ def what_if(options: argparse.Namespace) -> int:
             variant,
             keeping=options.keep,
             running=options.run_it,
-            seconds=options.seconds,
+            seconds=seconds,
             executor=executor,
         )
     if found is not None:
@@ -108,20 +110,6 @@ def variants(options: argparse.Namespace) -> int:
     return put(options, {"variants": data}, variant_lines(data))
 
 
-def bisect(options: argparse.Namespace) -> int:
-    """Looks for the match that made a result wrong; exit code 1 where it is wrong."""
-    store = trace_of(options)
-    kernel = chosen_kernel(options, store)
-    options.progress.begin("looking for the match")
-    variant = variant_of(options, store)
-    with executor_of(options) as executor:
-        made = bisect_kernel(store, kernel, variant, seconds=options.seconds, executor=executor)
-    put(options, made, bisect_lines(made))
-    if made["outcome"] is None and not made["wrong"]:
-        return 2
-    return int(made["wrong"])
-
-
 @contextmanager
 def executor_of(options: argparse.Namespace) -> Generator[Executor | None]:
     """The executor that is asked for; None for processes of this machine."""
@@ -167,11 +155,11 @@ def variant_of(options: argparse.Namespace, store: Store) -> Variant:
 
 def attempt_lines(made: Data) -> Iterator[Line]:
     """One variant: what was changed, what came of it, and what differs."""
-    yield from _head(made)
+    yield from head_lines(made)
     if (found := made.get("search")) is not None:
         yield f"search on {found['device']}: {found['said']}"
     if (error := made["error"]) is not None:
-        yield from _error(error)
+        yield from error_lines(error)
     outcome, times = made["outcome"], made["times"]
     pairs: list[tuple[str, Piece]] = []
     if outcome is not None:
@@ -183,7 +171,7 @@ def attempt_lines(made: Data) -> Iterator[Line]:
         pairs.append(("code", _code(made["oldCode"], made["code"])))
         if made["variant"]["text"] is None:
             pairs.append(("opts", made["opts"] or "none"))
-    yield from _pairs(pairs)
+    yield from pair_lines(pairs)
     for note in made["notes"]:
         yield Styled(note, "problem")
     if made["differences"] is not None and made["variant"]["text"] is not None:
@@ -274,69 +262,16 @@ def _ratio(value: object) -> str:
     return f"{value:.3f}" if isinstance(value, float) else ""
 
 
-def bisect_lines(made: Data) -> Iterator[Line]:
-    """The answer of a search: the sentence, then what is known of the match."""
-    yield from _head(made)
-    outcome, culprit = made["outcome"], made["culprit"]
-    if (failed := made["failed"]) is not None:
-        yield Styled(f"{failed['pass']} fails", "problem")
-        yield from _error(failed["error"])
-        if failed["step"] is not None:
-            yield from _culprit(made, failed["step"], "broken")
-    elif culprit is None and outcome is not None:
-        yield outcome["said"]
-    elif outcome is not None:
-        yield Styled(outcome["said"], "problem")
-    if culprit is not None:
-        yield from _culprit(made, culprit, "made wrong")
-    for note in made["notes"]:
-        yield Styled(note, "problem")
-    asked = made["asked"]
-    were = "was" if asked == 1 else "were"
-    yield Styled(f"{plural(asked, 'state')} of the kernel {were} run", "hint")
-
-
-def _culprit(made: Data, culprit: Data, how: str) -> Iterator[Line]:
-    match = culprit["match"]
-    yield ""
-    if match is None:
-        yield Styled(f"{how} in pass {culprit['pass']}", "heading")
-        if culprit["candidates"]:
-            yield "one of these rules, as the states between cannot be run:"
-            for name in culprit["candidates"][:FEW]:
-                yield "  ", Styled(name, "name")
-        else:
-            yield "no rule did it, but the code of the pass itself"
-        return
-    rule = match["rule"]
-    yield Styled(f"{how} by {rule['name']}, in pass {culprit['pass']}", "heading")
-    where = f"step {match['step']} of {match['rewrite']}"
-    if (found := made["inTrace"]) is not None:
-        where += f", `uopviz show TRACE {found['rewrite']} {found['step']}`"
-    yield from _pairs(
-        [
-            ("rule", f"{rule['equation']}"),
-            ("written at", f"{rule['file']}:{rule['line']}"),
-            ("match", where + (", inside another match" if match["inside"] else "")),
-            ("before it", culprit["before"]["said"] if culprit["before"] else "not known"),
-            ("after it", culprit["after"]["said"] if culprit["after"] else "not known"),
-        ]
-    )
-    if culprit["leftOut"]:
-        yield Styled("found by leaving the rule out: states around it cannot be run", "hint")
-    for title in ("before", "after"):
-        yield Styled(title, "removed" if title == "before" else "added")
-        yield from (f"  {line}" for line in match[title])
-
-
-def _head(made: Data) -> Iterator[Line]:
+def head_lines(made: Data) -> Iterator[Line]:
+    """What was compiled, and what has changed since the run."""
     kernel = made["kernel"]
     yield Styled(f"{kernel['name']} for {kernel['target']}: {made['variant']['said']}", "heading")
     for one in made["changed"][:FEW]:
         yield Styled(f"since the run: {one['said']}", "changed")
 
 
-def _error(error: Data) -> Iterator[Line]:
+def error_lines(error: Data) -> Iterator[Line]:
+    """An error of the compiler."""
     yield Styled(error["what"], "problem")
     for line in error["where"].splitlines()[:FEW]:
         yield f"  {line}"
@@ -375,7 +310,8 @@ def _amount(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else "-"
 
 
-def _pairs(pairs: list[tuple[str, Piece]]) -> Iterator[Line]:
+def pair_lines(pairs: list[tuple[str, Piece]]) -> Iterator[Line]:
+    """Names with their values, one in a line."""
     wide = max((len(name) for name, _ in pairs), default=0)
     for name, value in pairs:
         yield Styled(f"  {name:<{wide}}", "hint"), "  ", value

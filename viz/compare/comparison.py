@@ -140,6 +140,8 @@ class Comparison:
         on_request: set[tuple[str, str]] = set()
         for side, scope in zip(self._sides, (a, b), strict=True):
             found: dict[tuple[str, str], tuple[str, int]] = {}
+            made = () if scope is None else side.store.texts.of(scope.number)
+            on_request |= {(text["kind"], text["target"]) for text in made}
             for text in _texts(side.store, scope):
                 if scope is not None and not text["error"]:
                     said = canonical(scope, text["kind"], text["text"])

@@ -37,9 +37,18 @@ def is_alive(process: object) -> bool:
                 return False
             except (PermissionError, OverflowError):
                 return False
-            return start == process_start(pid)
+            return start == process_start(pid) and not _is_zombie(pid)
         case _:
             return False
+
+
+def _is_zombie(pid: int) -> bool:
+    """Whether a process has ended, and its parent has not asked for its exit code yet."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return text.rpartition(")")[2].split()[:1] in (["Z"], ["X"])
 
 
 def is_here(process: object) -> bool:

@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Annotated, Any, Final, Generic, TypeVar, get_type_hints
+from typing import Annotated, Any, Final, Generic, TypeVar, cast, get_type_hints
 
 from viz.format.cells import as_int
 
@@ -67,7 +67,8 @@ class Table(Generic[R]):
         self.name = name
         self.row = row
         hints = get_type_hints(row, include_extras=True)
-        fields = [field.name for field in dataclasses.fields(row)]  # type: ignore[arg-type]
+        # rows are dataclasses, which no bound of a type variable says without a private module
+        fields = [field.name for field in dataclasses.fields(cast("Any", row))]
         self.columns = tuple(
             dataclasses.replace(_TYPES[hints[field]][0], name=field.rstrip("_")) for field in fields
         )

@@ -272,7 +272,7 @@ class Database:
                 "parts of this file hold nothing",
                 "it was not copied as a whole; what it holds is shown",
             )
-        url = f"file:{quote(str(path.absolute()))}?mode=ro"
+        url = f"file:{quote(os.fsencode(path.absolute()))}?mode=ro"
         # The second form is for a folder where the log of a killed run cannot be indexed; the third
         # reads a file that is shorter than it says.
         attempts = ((url, False), (url + "&immutable=1", False), (url + "&immutable=1", True))

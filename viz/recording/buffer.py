@@ -1,136 +1,143 @@
-"""Per-thread event buffer.
+"""Per-thread event log.
 
-Flat lists, an object only for what is rare: an object per event would make the garbage collector
-walk the whole program more often. The thread appends while another may take: it adds what an event
-has before the event's code, and only events whose code is there are taken. Never numbers anything.
+One flat list, a row of WIDTH items per event: an object per event would make the garbage collector
+walk the whole program more often. A row is added by a single `+=`, which nothing can divide: no
+other thread that takes rows meanwhile, and no exception of a signal handler (Ctrl-C). Never numbers
+anything.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import chain
-from typing import Any, Final, TypeVar
+from itertools import chain, compress
+from types import FrameType
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from core.uop.rule import Rule
 from core.uop.uop import UOp
-from viz.format.schema import DECLINE, MATCH, REBUILD
-from viz.recording.reports import DECLINES, MATCHES, REBUILDS, Report, RewriteBegin
+from viz.format.schema import MATCH
+from viz.recording.reports import Report
 
-T = TypeVar("T")
 OTHER: Final = 0
 """Code of whatever is no match, rebuild or decline."""
+WIDTH: Final = 6
+"""Items of a row: its code; the node that came in with the event (or None); the node that it is
+about, and of code OTHER a report; the rule; the nanoseconds and what was bound, of a match."""
+
+
+class Open(NamedTuple):
+    """A context or rewrite that has begun, and the frame that it is a block of."""
+
+    frame: FrameType
+    is_rewrite: bool
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Events of one thread in their order, as in `Buffer`."""
+    """Events of one thread in their order."""
 
-    codes: bytes
-    matches: list[Any]
-    rebuilds: list[UOp]
-    declines: list[Any]
-    others: list[Report]
+    log: list[Any]
+    codes: npt.NDArray[np.uint8]
 
     @property
-    def roots(self) -> list[UOp]:
-        """The nodes that came in with the events, in their order."""
-        come: dict[int, Callable[[], UOp | None]] = {
-            MATCH: iter(MATCHES.column(self.matches, "after")).__next__,
-            REBUILD: iter(self.new).__next__,
-            OTHER: iter([other.root for other in self.others]).__next__,
-        }
-        found = [come[code]() for code in self.codes if code != DECLINE]
-        return [node for node in found if node is not None]
+    def others(self) -> list[Report]:
+        """The reports."""
+        return list(compress(self.log[2::WIDTH], (self.codes == OTHER).tolist()))
 
     @property
-    def matched(self) -> tuple[list[Rule], list[UOp], list[UOp], list[int]]:
-        """Rule, before, after and nanoseconds of each match."""
-        rules, before, after, ns = (
-            MATCHES.column(self.matches, field) for field in ("rule", "before", "after", "ns")
-        )
-        return rules, before, after, ns
+    def roots(self) -> list[UOp | None]:
+        """The node that came in with each event; None for a report, which has its own."""
+        return self.log[1::WIDTH]
+
+    def nodes(self, some: npt.NDArray[np.bool_]) -> list[UOp]:
+        """What some of the events are about."""
+        return list(compress(self.log[2::WIDTH], some.tolist()))
+
+    def came(self, some: npt.NDArray[np.bool_]) -> list[UOp]:
+        """What came in with some of them."""
+        return list(compress(self.log[1::WIDTH], some.tolist()))
+
+    def rules(self, some: npt.NDArray[np.bool_]) -> list[Rule]:
+        """The rules of some of them."""
+        return list(compress(self.log[3::WIDTH], some.tolist()))
+
+    @property
+    def ns(self) -> list[int]:
+        """Nanoseconds of each match."""
+        return list(compress(self.log[4::WIDTH], (self.codes == MATCH).tolist()))
 
     @property
     def binds(self) -> list[Mapping[str, UOp]]:
         """What each match bound."""
-        return MATCHES.column(self.matches, "binds")
+        return list(compress(self.log[5::WIDTH], (self.codes == MATCH).tolist()))
 
     @property
     def bound(self) -> list[UOp]:
         """The nodes that the matches bound, one after the other."""
         return list(chain.from_iterable([binds.values() for binds in self.binds]))
 
-    @property
-    def old(self) -> list[UOp]:
-        """The node of each rebuild as it was."""
-        return REBUILDS.column(self.rebuilds, "old")
-
-    @property
-    def new(self) -> list[UOp]:
-        """What each of these became."""
-        return REBUILDS.column(self.rebuilds, "new")
-
-    @property
-    def declined(self) -> tuple[list[Rule], list[UOp]]:
-        """Rule and node of each decline."""
-        return DECLINES.column(self.declines, "rule"), DECLINES.column(self.declines, "node")
-
 
 class Buffer:
     """The events of one thread."""
 
-    __slots__ = ("begun", "codes", "declines", "matches", "open", "others", "rebuilds", "thread")
+    __slots__ = ("_inherited", "log", "open", "thread")
 
     def __init__(self, thread: int) -> None:
         self.thread = thread
-        self.codes = bytearray()
-        """MATCH, REBUILD, DECLINE or OTHER of each event."""
-        self.matches: list[Any] = []
-        """The fields of MATCHES, match by match."""
-        self.rebuilds: list[UOp] = []
-        """Those of REBUILDS."""
-        self.declines: list[Any] = []
-        """Those of DECLINES."""
-        self.others: list[Report] = []
-        self.open: list[bool] = []
-        """What is open, outermost first: whether it is a rewrite."""
-        self.begun: list[RewriteBegin] = []
-        """Rewrites inside others in which nothing has happened yet. Most end so: their graphs are
-        neither numbered nor written."""
+        self.log: list[Any] = []
+        """Rows. Never replaced by another list."""
+        self.open: list[Open] = []
+        """What is open, outermost first."""
+        self._inherited = 0
 
     def add(self, report: Report) -> None:
-        """One of the rare events. No call before that of the code: an interrupt (Ctrl-C) comes
-        between calls, and an event without its code would give all later ones the wrong one."""
-        self.others += (report,)
-        self.codes.append(OTHER)
+        """One of the rare events."""
+        log = self.log
+        log += (OTHER, None, report, None, 0, None)
 
-    def settle(self) -> None:
-        """All that began is written down."""
-        for begin in self.begun:
-            self.add(begin)
-        self.begun.clear()
+    @property
+    def count(self) -> int:
+        """How many events there are."""
+        return len(self.log) // WIDTH
+
+    def inherit(self, parent: Buffer) -> None:
+        """After a fork: what was open in the thread that forked goes on in this one."""
+        self.open += parent.open
+        self._inherited = len(parent.open)
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is open that has begun in this process."""
+        return len(self.open) <= self._inherited
+
+    def begins(self, frame: FrameType) -> int:
+        """How many of the open contexts and rewrites are around what begins in `frame`. Those whose
+        frame has been left have ended, without a word: an interrupt came before it."""
+        while self.open:
+            outer, above = self.open[-1].frame, frame
+            while above is not outer and above.f_back is not None:
+                above = above.f_back
+            if above is outer:
+                break
+            self.open.pop()
+        return len(self.open)
+
+    def ends(self, frame: FrameType, is_rewrite: bool) -> int:
+        """Which of the open contexts or rewrites it is that ends in `frame`; -1: none, its end has
+        been told already."""
+        wanted = Open(frame, is_rewrite)
+        return next((i for i in reversed(range(len(self.open))) if self.open[i] == wanted), -1)
 
     def take(self, most: int) -> Batch:
         """The first events, `most` at most; they are no longer here."""
-        codes = bytes(self.codes[:most])
-        del self.codes[: len(codes)]
-        return Batch(
-            codes,
-            _cut(self.matches, MATCHES.width * codes.count(MATCH)),
-            _cut(self.rebuilds, REBUILDS.width * codes.count(REBUILD)),
-            _cut(self.declines, DECLINES.width * codes.count(DECLINE)),
-            _cut(self.others, codes.count(OTHER)),
-        )
+        log = self.log[: most * WIDTH]
+        del self.log[: len(log)]
+        return Batch(log, np.frombuffer(bytes(log[::WIDTH]), np.uint8))
 
     def clear(self) -> None:
-        """Forgets everything."""
-        while self.codes:
-            self.take(len(self.codes))
-
-
-def _cut(values: list[T], count: int) -> list[T]:
-    """The first values, which are removed."""
-    found = values[:count]
-    del values[:count]
-    return found
+        """Forgets all events."""
+        self.log.clear()

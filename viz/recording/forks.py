@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import weakref
+from contextlib import suppress
 from typing import Protocol
+
+from viz.write.numbering import LOCK
 
 
 class Forks(Protocol):
@@ -27,16 +30,24 @@ told: weakref.WeakSet[Forks] = weakref.WeakSet()
 def _before() -> None:
     for one in list(told):
         one.before_fork()
+    LOCK.acquire()  # last: what is written before takes it
 
 
 def _after_in_parent() -> None:
+    _unlock()
     for one in list(told):
         one.after_fork_in_parent()
 
 
 def _after_in_child() -> None:
+    _unlock()
     for one in list(told):
         one.after_fork_in_child()
+
+
+def _unlock() -> None:
+    with suppress(RuntimeError):  # an interrupt came before it was taken
+        LOCK.release()
 
 
 if hasattr(os, "register_at_fork"):

@@ -122,43 +122,34 @@ class Interner:
         return np.frombuffer(self._table, np.uint32)[serials].astype(np.int64)
 
     def _add(self, roots: Sequence[UOp]) -> None:
-        table, number, order, stack = (
-            self._table,
-            self._numbers.node_count,
-            list[UOp](),
-            list[UOp](),
-        )
-        try:
-            for root in roots:
-                if table[root.serial]:
+        table, number = self._table, self._numbers.node_count
+        order, stack = list[UOp](), list[UOp]()
+        for root in roots:
+            if table[root.serial]:
+                continue
+            stack.append(root)
+            while stack:
+                node = stack[-1]
+                height = len(stack)
+                for s in node.src:
+                    if not table[s.serial]:
+                        stack.append(s)
+                if len(stack) > height:
                     continue
-                stack.append(root)
-                while stack:
-                    node = stack[-1]
-                    height = len(stack)
-                    for s in node.src:
-                        if not table[s.serial]:
-                            stack.append(s)
-                    if len(stack) > height:
-                        continue
-                    stack.pop()
-                    serial = node.serial
-                    if not serial:
-                        serial = node.serial = _Serials.last = len(table)
-                        number += 1
-                        table.append(number)
-                    elif not table[serial]:
-                        number += 1
-                        table[serial] = number
-                    else:  # it was on the stack twice
-                        continue
-                    order.append(node)
-            if order:
-                self._write(order)
-        except BaseException:  # an interrupt (Ctrl-C): they have no number after all
-            for node in order:
-                table[node.serial] = 0
-            raise
+                stack.pop()
+                serial = node.serial
+                if not serial:
+                    serial = node.serial = _Serials.last = len(table)
+                    number += 1
+                    table.append(number)
+                elif not table[serial]:
+                    number += 1
+                    table[serial] = number
+                else:  # it was on the stack twice
+                    continue
+                order.append(node)
+        if order:
+            self._write(order)
 
     def _write(self, order: list[UOp]) -> None:
         """Writes new nodes, whose numbers follow in this order."""

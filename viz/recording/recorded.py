@@ -6,6 +6,7 @@ Reads the files that the recorder has written, and never fails: what cannot be r
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from contextlib import closing, suppress
 from glob import escape
@@ -30,7 +31,7 @@ def recorded(path: Path, run: str) -> str:
     files = size = 0
     for file in (path, *sorted(further)):
         with suppress(sqlite3.Error, OSError):
-            url = f"file:{quote(str(file))}?mode=ro"
+            url = f"file:{quote(os.fsencode(file))}?mode=ro"
             with closing(sqlite3.connect(url, uri=True, timeout=0.5)) as db:
                 counts = db.execute(_COUNTS, (json.dumps(run),)).fetchone() or (0, 0, 0)
             if counts[1] or file == path:

@@ -1,14 +1,15 @@
-"""Types of the events that a thread reports.
+"""Types of the events that a thread reports, apart from matches, rebuilds and declines, which come
+by the hundred thousand (viz/recording/buffer.py). Number and write nothing.
 
-Matches, rebuilds and declines come by the hundred thousand: each kind is one flat list, the fields
-of which are named here. All other events are objects. Numbers and writes nothing.
+`depth` says which of the contexts and rewrites that are open begins or ends, counted from the
+outermost: those that are deeper have ended by then, whether that was told or not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
 from core.uop.matcher import PatternMatcher
 from core.uop.rule import Rule
@@ -16,29 +17,12 @@ from core.uop.uop import UOp
 from core.uop.visits import Visits
 
 
-class Flat:
-    """The fields of the events of one kind in a flat list, one event after the other."""
-
-    def __init__(self, *fields: str) -> None:
-        self._fields = fields
-        self.width = len(fields)
-        """Items of one event."""
-
-    def column(self, values: list[Any], field: str) -> list[Any]:
-        """One field of all events."""
-        return values[self._fields.index(field) :: self.width]
-
-
-MATCHES: Final = Flat("rule", "before", "after", "ns", "binds")
-REBUILDS: Final = Flat("old", "new")
-DECLINES: Final = Flat("rule", "node")
-
-
 @dataclass(slots=True, eq=False)
 class ContextBegin:
     """A context begins; `at` is a `perf_counter_ns`, here and below."""
 
     root: ClassVar[None] = None
+    depth: int
     name: str
     kind: str
     meta: Mapping[str, object]
@@ -55,18 +39,21 @@ class ContextRename:
 
 @dataclass(slots=True, eq=False)
 class ContextEnd:
-    """The innermost context ends; `error` is made by `viz/recording/exceptions.py`."""
+    """A context ends; `error` is made by `viz/recording/exceptions.py`."""
 
     root: ClassVar[None] = None
+    depth: int
     error: Mapping[str, object] | None
     at: int
 
 
 @dataclass(slots=True, eq=False)
 class RewriteBegin:
-    """A rewrite of the graph `root` begins."""
+    """A rewrite of the graph `root` begins; `inside`: as a part of another one."""
 
     root: UOp
+    depth: int
+    inside: bool
     name: str
     matcher: PatternMatcher
     bottom_up: bool
@@ -76,11 +63,10 @@ class RewriteBegin:
 
 @dataclass(slots=True, eq=False)
 class RewriteEnd:
-    """The innermost rewrite ends with the graph `root`, or with `error` in `rule` at `node`;
-    `inside`: it is part of another one."""
+    """A rewrite ends with the graph `root`, or with `error` in `rule` at `node`."""
 
     root: UOp | None
-    inside: bool
+    depth: int
     error: Mapping[str, Any] | None
     rule: Rule | None
     node: UOp | None
@@ -89,7 +75,7 @@ class RewriteEnd:
 
 @dataclass(slots=True, eq=False)
 class RewriteEmpty:
-    """A rewrite inside another one changed nothing. It was not reported to begin."""
+    """A rewrite inside another one changed nothing. This stands for its begin and its end."""
 
     root: ClassVar[None] = None
 
@@ -154,12 +140,11 @@ class Memory:
 
 @dataclass(slots=True, eq=False)
 class Visited:
-    """A pass offered nodes to rules; `begun`: it was reported to begin."""
+    """A pass offered nodes to rules."""
 
     root: ClassVar[None] = None
     name: str
     visits: Visits
-    begun: bool
 
 
 @dataclass(slots=True, eq=False)

@@ -1,7 +1,7 @@
 """Writes the recorder's buffers to the trace: numbers nodes and rules, keeps a stack per thread.
 
 A buffer is written as columns: one call for many events, a step of Python only for each pass,
-context and text. Runs on whichever thread flushes.
+context and text. Runs on the recorder's own thread (viz/recording/worker.py).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 
 from core.uop.matcher import PatternMatcher
 from core.uop.rule import Rule
+from core.uop.uop import UOp
 from core.uop.visits import Visits
 from viz.format.events import Events
 from viz.format.pack import Ints
@@ -48,6 +49,15 @@ LEAST: Final = 10_000
 for all passes of the name together: half of the rows, and a fiftieth of the time."""
 
 
+UNSEEN: Final = {
+    "message": "an interrupt came before its end: what it led to is not known",
+    "traceback": "",
+    "full": "",
+    "place": "",
+}
+"""The error of a context or rewrite whose end nobody told."""
+
+
 class Entry(NamedTuple):
     """An open context or rewrite. Number 0: it is not recorded."""
 
@@ -57,6 +67,23 @@ class Entry(NamedTuple):
     kind: str = ""
 
 
+class Told(NamedTuple):
+    """A report (None: the begin of a batch), whether the innermost rewrite has been written by
+    then, and how many events that are no reports follow it."""
+
+    report: Report | None
+    written: bool
+    events: int
+
+
+class Pending(NamedTuple):
+    """A rewrite in which nothing has happened yet, and where it is among the events of the batch;
+    -1: in an earlier one. Most end so: their graphs are neither numbered nor written."""
+
+    begin: RewriteBegin
+    at: int
+
+
 class Transcriber:
     """Writes the events of all threads of one process to one trace."""
 
@@ -64,6 +91,8 @@ class Transcriber:
         self.writer = writer
         self._number = Interner(writer.numbers)
         self._stacks: dict[int, list[Entry]] = {}
+        self._pending: dict[int, list[RewriteBegin]] = {}
+        """By thread, what is open and not written: deeper than all of its stack."""
         self._rules: dict[Rule, int] = {}
         self._matchers: weakref.WeakSet[PatternMatcher] = weakref.WeakSet()
         self._sources = UserSources(user_lines)
@@ -73,7 +102,8 @@ class Transcriber:
 
     def open_entries(self, thread: int) -> list[Entry]:
         """What is open in a thread, outermost first."""
-        return list(self._stacks.get(thread, ()))
+        begun = [Entry(False, 0, begin.name) for begin in self._pending.get(thread, ())]
+        return [*self._stacks.get(thread, ()), *begun]
 
     def resume(self, thread: int, entries: Sequence[Entry]) -> None:
         """After a fork: the contexts that were open go on in this trace, the rewrites do not."""
@@ -84,26 +114,31 @@ class Transcriber:
 
     def forget(self, thread: int) -> None:
         """A thread has ended."""
-        self._stacks.pop(thread, None)
+        self._unwind(self._stacks.pop(thread, []), 0, self.writer.now())
+        self._pending.pop(thread, None)
 
     def run(self, thread: int, batch: Batch) -> None:
         """Writes what a thread has told of."""
-        rules, before, after, ns = batch.matched
-        declining, declined = batch.declined
-        bound, old, new = batch.bound, batch.old, batch.new
-        nodes = before + after + bound + old + new + declined
-        ends = np.cumsum([len(part) for part in (before, after, bound, old, new)])
-        numbers = np.split(self._number.all(nodes, batch.roots), ends)
+        codes = batch.codes
+        told, roots = self._told(thread, batch)
+        is_match, is_rebuild, is_decline = (codes == kind for kind in (MATCH, REBUILD, DECLINE))
+        parts = (
+            *(batch.nodes(is_match), batch.came(is_match), batch.bound),
+            *(batch.nodes(is_rebuild), batch.came(is_rebuild), batch.nodes(is_decline)),
+        )
+        nodes = [node for part in parts for node in part]
+        ends = np.cumsum([len(part) for part in parts[:-1]])
+        numbers = np.split(self._number.all(nodes, roots), ends)
 
-        codes = np.frombuffer(batch.codes, np.uint8)
-        rewrites = self._others(thread, batch, np.flatnonzero(codes == OTHER))
+        rewrites = self._reports(thread, told)
         codes = codes[codes != OTHER]
 
         names = [tuple(binds) for binds in batch.binds]
         signatures = {name: self.writer.signature(name) for name in set(names)}
         counts = np.fromiter(map(len, names), np.int64, len(names))
+        ns = batch.ns
         matches = (
-            self._rules_of(rules),
+            self._rules_of(batch.rules(is_match)),
             numbers[0],
             numbers[1],
             np.fromiter(ns, np.int64, len(ns)),
@@ -119,37 +154,96 @@ class Transcriber:
         differences = np.repeat(numbers[0], counts) - numbers[2]
         _fill(events.binds, differences[np.repeat(kept[MATCH], counts)])
         _fill(events.rebuilds, np.stack(numbers[3:5], 1)[kept[REBUILD]])
-        declines = (self._rules_of(declining), numbers[5])
+        declines = (self._rules_of(batch.rules(is_decline)), numbers[5])
         _fill(events.declines, np.stack(declines, 1)[kept[DECLINE]])
         self.writer.extend(events)
         for origin in self._number.new_origins:
             self._sources.note(origin)
         self._number.new_origins.clear()
 
-    def _others(self, thread: int, batch: Batch, at: Ints) -> Ints:
-        """Writes all but matches, rebuilds and declines, which are at the positions `at`; for each
-        of those the rewrite that it belongs to, or 0."""
+    def _told(self, thread: int, batch: Batch) -> tuple[list[Told], list[UOp]]:
+        """The reports without rewrites that ended as they began, which become RewriteEmpty; and the
+        nodes that came in with all events, in their order."""
+        at = np.flatnonzero(batch.codes == OTHER)
+        events = (np.diff(at, append=len(batch.codes)) - 1).tolist()
+        roots, early, found = batch.roots, list[UOp](), list[Told]()
+        pending = [Pending(begin, -1) for begin in self._pending.get(thread, ())]
+
+        def settle() -> None:
+            for begin, place in pending:
+                found.append(Told(begin, True, 0))
+                if place < 0:
+                    early.append(begin.root)
+                else:
+                    roots[place] = begin.root
+            pending.clear()
+
+        def tell(report: Report, place: int) -> None:
+            settle()
+            found.append(Told(report, True, 0))
+            roots[place] = report.root
+
+        if first := int(at[0]) if len(at) else len(batch.codes):
+            settle()
+        found.append(Told(None, True, first))
+        for report, place, following in zip(batch.others, at.tolist(), events, strict=True):
+            match report:
+                case RewriteBegin():
+                    if pending and pending[-1].begin.depth >= report.depth:
+                        settle()
+                    pending.append(Pending(report, place))
+                    if not report.inside:
+                        settle()
+                case RewriteEnd(error=None) if pending:
+                    if pending[-1].begin.depth == report.depth:
+                        pending.pop()
+                        report = RewriteEmpty()
+                    tell(report, place)
+                case Visited() | Gated() | Launch() | Memory() | Values():
+                    found.append(Told(report, not pending, 0))
+                    roots[place] = report.root
+                case _:
+                    tell(report, place)
+            if following:
+                settle()
+                found[-1] = found[-1]._replace(events=following)
+        self._pending[thread] = [one.begin for one in pending]
+        return found, [*early, *(root for root in roots if root is not None)]
+
+    def _reports(self, thread: int, told: Sequence[Told]) -> Ints:
+        """Writes the reports; for each of the events that follow them the rewrite that it belongs
+        to, or 0."""
         stack = self._stacks.setdefault(thread, [])
-        current = [self._rewrite(stack)]
-        for report in batch.others:
-            if isinstance(report, RewriteEmpty):
+        current: list[int] = []
+        for report, written, _ in told:
+            if report is None:
+                pass
+            elif isinstance(report, RewriteEmpty):
                 if current[-1]:
                     self.writer.rewrite_empty(current[-1])
             elif isinstance(report, Visited):
-                self._visited(stack, report)
+                self._visited(stack, report, written)
             elif isinstance(report, Gated):
-                if current[-1]:
+                if current[-1] and written:
                     nodes = self._number.all(report.nodes, report.nodes)
                     self.writer.gated(current[-1], nodes.tolist())
             elif isinstance(report, RewriteBegin):
-                self._begin_rewrite(stack, current[-1], report)
+                self._begin_rewrite(stack, report)
             elif isinstance(report, RewriteEnd):
                 self._end_rewrite(stack, report)
             else:
                 self._other(thread, stack, report)
             current.append(self._rewrite(stack))
-        between = np.diff(at, prepend=-1, append=len(batch.codes)) - 1
-        return np.repeat(np.asarray(current, np.int64), between)
+        return np.repeat(np.asarray(current, np.int64), [one.events for one in told])
+
+    def _unwind(self, stack: list[Entry], depth: int, at: int) -> None:
+        """What is deeper has ended by now, without a word."""
+        while len(stack) > depth:
+            entry = stack.pop()
+            if entry.number and entry.is_context:
+                self.writer.context_end(entry.number, UNSEEN, at=at)
+            elif entry.number:
+                self.writer.rewrite_end(entry.number, 0, error=UNSEEN, at=at)
 
     def _begin_context(self, thread: int, entry: Entry) -> int:
         """Begins a context of the parent process again."""
@@ -158,8 +252,10 @@ class Transcriber:
             entry.name, entry.kind, parent=parent, meta=meta, thread=thread, at=0
         )
 
-    def _begin_rewrite(self, stack: list[Entry], parent: int, begin: RewriteBegin) -> None:
+    def _begin_rewrite(self, stack: list[Entry], begin: RewriteBegin) -> None:
         matcher = begin.matcher
+        at = self.writer.since(begin.at)
+        self._unwind(stack, begin.depth, at)
         self._sources.note(begin.caller)
         if matcher not in self._matchers:
             self._matchers.add(matcher)
@@ -169,23 +265,23 @@ class Transcriber:
             begin.name,
             self._number(begin.root),
             context=self._context(stack),
-            parent=parent,
+            parent=self._rewrite(stack),
             matcher=matcher.name,
             caller=begin.caller,
             bottom_up=begin.bottom_up,
-            at=self.writer.since(begin.at),
+            at=at,
         )
         stack.append(Entry(False, number, begin.name))
 
     def _end_rewrite(self, stack: list[Entry], end: RewriteEnd) -> None:
-        if not stack or stack[-1].is_context:
-            return  # began before the recording did
-        number = stack.pop().number
+        at = self.writer.since(end.at)
+        self._unwind(stack, end.depth + 1, at)
+        number = stack.pop().number if len(stack) > end.depth else 0
         if not number:
-            return
+            return  # began before a fork, or its end was told twice
         result, error, failed = end.root, end.error, end.rule
         made = 0 if result is None else self._number(result)
-        size = 0 if result is None or end.inside else self._number.size(result)
+        size = 0 if result is None or self._rewrite(stack) else self._number.size(result)
         if error is not None:
             loop = [
                 (self._rule(rule, ""), self._number(before), self._number(after))
@@ -196,12 +292,12 @@ class Transcriber:
                 "node": 0 if end.node is None else self._number(end.node),
             }
             error = {**error, **where, "loop": loop}
-        self.writer.rewrite_end(number, made, nodes=size, error=error, at=self.writer.since(end.at))
+        self.writer.rewrite_end(number, made, nodes=size, error=error, at=at)
 
-    def _visited(self, stack: list[Entry], visited: Visited) -> None:
+    def _visited(self, stack: list[Entry], visited: Visited, written: bool) -> None:
         name, visits = visited.name, visited.visits
         if stack and not stack[-1].is_context and not stack[-1].number:
-            return  # in a rewrite that began before the recording did
+            return  # in a rewrite that began before a fork
         number, rules = self._rule, self._sets
         rule_set = rules.get(visits.matcher)
         if rule_set is None:
@@ -211,7 +307,7 @@ class Transcriber:
         if key not in self._visits:
             self._visits[key] = Visits(visits.matcher)
         self._visits[key].add(visits)
-        rewrite, tried = self._rewrite(stack) if visited.begun else 0, self.writer.tried
+        rewrite, tried = self._rewrite(stack) if written else 0, self.writer.tried
         for rule, spent in visits.spent.items():
             one = rewrite if spent.ns >= LEAST else 0
             tried(one, number(rule, ""), spent.tries, spent.ns, spent.function_ns, name)
@@ -249,25 +345,24 @@ class Transcriber:
             case Memory():
                 writer.memory(report.device, report.allocated, writer.since(report.at))
             case ContextBegin(name=name, kind=kind):
+                at = writer.since(report.at)
+                self._unwind(stack, report.depth, at)
                 number = writer.context_begin(
                     name,
                     kind,
-                    parent=context,
+                    parent=self._context(stack),
                     meta=report.meta,
                     thread=thread,
-                    at=writer.since(report.at),
+                    at=at,
                 )
                 stack.append(Entry(True, number, name, kind))
             case ContextRename():
                 if context:
                     writer.context_rename(context, report.name)
             case ContextEnd():
-                while (
-                    context and not stack[-1].is_context
-                ):  # rewrites that an interrupt ended unseen
-                    stack.pop()
-                if context:
-                    at = writer.since(report.at)
+                at = writer.since(report.at)
+                self._unwind(stack, report.depth + 1, at)
+                if len(stack) > report.depth:
                     writer.context_end(stack.pop().number, report.error, at=at)
             case Artifact():
                 numbers = self._number.all(report.nodes, report.nodes)
@@ -290,7 +385,7 @@ class Transcriber:
                     ast=self._number(report.root),
                     info=info.details,
                 )
-            case _:  # rewrites, which `_others` writes
+            case _:  # rewrites, which `_reports` writes
                 pass
 
     def _rules_of(self, rules: list[Rule]) -> Ints:

@@ -97,7 +97,8 @@ def install_errors(app: Flask) -> None:
             500,
             f"the server failed with {type(error).__name__}: {error}",
             request.path,
-            "this is a mistake of uopviz; the terminal that it runs in has the traceback",
+            "this is a mistake of uopviz; the traceback is in the terminal that it runs in, or in "
+            "viewer.log in the folder of traces",
         )
 
     del deliberate, http, unexpected

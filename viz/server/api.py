@@ -25,6 +25,7 @@ from viz.views.recent import cached_trace, recent_traces
 from viz.views.run import FIRST, Answer, Asked, Parameter
 from viz.why.answers import WHY_ANSWERS
 from viz.work.editor import open_in_editor
+from viz.work.exports import ExportHow
 from viz.work.keptpeaks import known_peaks
 
 MAX_TEXT: Final = 200
@@ -201,17 +202,19 @@ def export() -> Response:
     result is Exported. {"runs"}: their names, A where it is left out; a file of several opens on
     their comparison. {"kernels"}: numbers of the kernels of the one run to keep, [] for all;
     {"redact"}: whether to leave out what says whose run it was; {"values"}: whether to keep the
-    values that were captured in the run, not together with it."""
+    values that were captured in the run, not together with it; {"passes"}: whether to compile the
+    kernels with all passes for the targets whose texts the file shows."""
     body = json_body()
     names, kernels = body.get("runs", [FIRST]), body.get("kernels", [])
     if not _all(names, lambda name: isinstance(name, str)):
         raise ServerError("runs is not a list of names", hint='["A"], or ["A", "B"]')
     if not _all(kernels, lambda n: type(n) is int and 0 <= n < 1 << 53):
         raise ServerError("kernels is not a list of numbers", hint="[] for all of them")
-    redact, values = (body.get(name) is True for name in ("redact", "values"))
+    redact, values, passes = (body.get(name) is True for name in ("redact", "values", "passes"))
     if redact and values:
         raise ServerError("a redacted file holds no captured values", hint="ask for one of the two")
-    return answer({"job": state().export(names, kernels, redact, values)})
+    how = ExportHow(redact, values, passes)
+    return answer({"job": state().export(names, kernels, how)})
 
 
 @api.get("/export/<int:job>")

@@ -5,65 +5,25 @@ Says nothing of the run, of the token or of this machine: it is the same for eve
 
 from __future__ import annotations
 
-import hashlib
-from base64 import b64encode
 from typing import Final
 
 from flask import Request, Response
 
-_STYLE: Final = """
-:root { color-scheme: light dark; --bg: #f6f7f9; --surface: #fff; --line: #e2e5ea;
-  --surface2: #f0f2f5; --text: #1a1e24; --text2: #535b67; --accent: #2a5fd0; }
-@media (prefers-color-scheme: dark) { :root { --bg: #0e1013; --surface: #15181c; --line: #272c33;
-  --surface2: #1d2126; --text: #e7eaee; --text2: #a6aeb9; --accent: #7fa8ff; } }
-body { margin: 0; padding: 12vh 16px 32px; background: var(--bg); color: var(--text2);
-  font: 13px/20px system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif; }
-main { max-width: 520px; margin: 0 auto; padding: 24px; background: var(--surface);
-  border: 1px solid var(--line); border-radius: 10px; }
-.logo { margin: 0; color: var(--text); font-weight: 650; }
-h1 { margin: 12px 0 8px; color: var(--text); font-size: 22px; line-height: 28px; font-weight: 600; }
-p, ul { margin: 8px 0 0; }
-ul { padding: 0 0 0 20px; }
-li { margin-top: 8px; }
-code { padding: 2px 4px; border-radius: 3px; background: var(--surface2); color: var(--text);
-  font: 12px ui-monospace, "SF Mono", "Cascadia Mono", "JetBrains Mono", Menlo, monospace; }
-li::marker { color: var(--accent); }
-"""
-_HTML: Final = f"""<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>Access token needed · uopviz</title>
-<link rel="icon" href="data:,">
-<style>{_STYLE}</style>
-<main>
-<p class="logo">uopviz</p>
-<h1>This page needs an access token</h1>
-<p>The server was started again, or this browser has not opened it yet.</p>
+from viz.server.plainpage import plain_page, wants_page
+
+_BODY: Final = """<p>The server was started again, or this browser has not opened it yet.</p>
 <ul>
 <li>Open the address that the terminal printed; it contains the token. Then reload this
 tab to continue at its address.</li>
 <li>If that terminal is gone, run <code>uopviz open</code> with the trace again; it opens the page
 in a browser.</li>
-</ul>
-</main>
-</html>
-"""
-_HASH: Final = b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
-POLICY: Final = (
-    f"default-src 'none'; style-src 'sha256-{_HASH}'; img-src data:; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
-"""The page's Content-Security-Policy: its own style and nothing else."""
+</ul>"""
 
 
 def refusal(asked: Request) -> Response:
     """The page, for a browser that goes to an address of this server; else the word "forbidden"."""
-    is_visit = asked.method in ("GET", "HEAD") and not asked.path.startswith("/api/")
-    if is_visit and "text/html" in asked.headers.get("Accept", ""):
-        answer = Response(_HTML, 403, content_type="text/html; charset=utf-8")
-        answer.headers["Content-Security-Policy"] = POLICY
-        return answer
+    if wants_page(asked):
+        return plain_page(403, "Access token needed", "This page needs an access token", _BODY)
     return forbidden()
 
 

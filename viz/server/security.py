@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hmac
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -79,6 +80,18 @@ class Guard:
         if (connection := request.environ.get(CONNECTION)) is not None:
             connection.known = True
         return None
+
+    def is_shown(self, headers: Mapping[str, str], query: str) -> bool:
+        """Whether a request, as it comes from its connection, has the token in its header or its
+        address, or what follows from it in its cookies: not whether it is let in."""
+        return (
+            _same(headers.get(HEADER.upper().replace("-", "_")), self.token)
+            or any(_same(text, f"token={self.token}") for text in query.split("&"))
+            or any(
+                _same(text.strip(), f"{self.cookie}={self.files_pass}")
+                for text in headers.get("COOKIE", "").split(";")
+            )
+        )
 
     def _has_pass(self) -> bool:
         return _same(request.cookies.get(self.cookie), self.files_pass)

@@ -20,6 +20,7 @@ from viz.server.runs.whatif import WhatIf
 from viz.share.reopened import open_run
 from viz.views.run import FIRST, NAMES, Run
 from viz.views.summary import names_apart
+from viz.work.exports import ExportHow
 
 
 class State:
@@ -101,18 +102,16 @@ class State:
             if name != FIRST and run.store.path == path:
                 self.end(name)
 
-    def export(
-        self, names: Sequence[str], kernels: Sequence[int], redact: bool, values: bool
-    ) -> int:
-        """Begins to export runs, or these kernels of the only one, with what was compiled here and,
-        `values`, with what was captured; the job. Raises ServerError."""
+    def export(self, names: Sequence[str], kernels: Sequence[int], how: ExportHow) -> int:
+        """Begins to export runs, or these kernels of the only one, with what was compiled here; the
+        job. Raises ServerError."""
         runs = [self.run(name) for name in names]
         if not runs or None in runs or len({*names}) < len(names):
             raise ServerError("these are not runs of this server", hint="names such as A and B")
         if kernels and len(runs) > 1:
             raise ServerError("kernels are those of one run", hint="export one run, or all kernels")
         stores = [run.store for run in runs if run is not None]
-        return self.machine.exports.start(stores, kernels, redact, values)
+        return self.machine.exports.start(stores, kernels, how)
 
     def _add(self, run: OpenRun) -> str:
         with self._lock:

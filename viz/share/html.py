@@ -26,7 +26,8 @@ from viz.share.collect import Collection as Collected
 from viz.share.collect import Progress, RunCopy, silent
 from viz.share.copy import write_trace
 from viz.share.exportfile import attached, version_tag
-from viz.share.webpage import page_file
+from viz.share.redaction import Wording
+from viz.share.webpage import BUILD, NOT_BUILT, page_file
 from viz.views.answers import SINCE
 from viz.views.run import NAMES, Run
 from viz.views.store import Store
@@ -111,7 +112,9 @@ def export_html(
 def _copied(name: str, run: Run, path: Path, redact: bool) -> RunCopy:
     """The copy of a run at `path`."""
     store = Store(path)
-    store.emulations.publish(run.emulations, store.kernels())
+    kernels = store.kernels()
+    store.emulations.publish(run.emulations, kernels)
+    store.texts.publish(run.texts, kernels, Wording(run.places, redact))
     if isinstance(run, Store):
         rows = store.tree()["rows"]
         store.checks.publish(take_kept(run), {r["id"] for r in rows if r["kind"] == "rewrite"})
@@ -133,11 +136,7 @@ def _shell(folder: Path | None, runs: int) -> _Shell:
     files = {name: page_file(name, folder) for name in ("index.html", "app.js", "app.css")}
     html, script, style = (body.decode() if body else "" for body in files.values())
     if not html or not script:
-        raise ServerError(
-            "the page has not been built",
-            where="viz/web/dist",
-            hint="in a checkout, run: npm --prefix viz/web ci && npm --prefix viz/web run build",
-        )
+        raise ServerError(NOT_BUILT, where="viz/web/dist", hint=f"in a checkout, run: {BUILD}")
     script = re.sub(r"</(script)", r"<\\/\1", script, flags=re.IGNORECASE)
     script = script.replace("<!--", "<\\!--")
     policy = (

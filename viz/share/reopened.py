@@ -31,11 +31,12 @@ from viz.share.exportfile import (
 )
 from viz.share.held.entries import Below, no_export
 from viz.share.held.run import Held, Reopened
-from viz.views.answers import EMULATED, RUN
+from viz.views.answers import EMULATED, KERNEL, RUN
 from viz.views.checks import summary_in
 from viz.views.emulations import KEPT, emulations_in
 from viz.views.run import FIRST, Run
 from viz.views.store import Store
+from viz.views.texts import texts_in
 
 MAX_FILE: Final = 1 << 30
 """Bytes of a file that is read."""
@@ -120,15 +121,27 @@ class Unpacked(Store):
         self.path, self.held_as = held.path, held.name
 
     def take_answers(self) -> None:
-        """Takes up what the file says was emulated and checked, within a budget for each. What is
-        damaged of it is left out."""
+        """Takes up what the file says was emulated, checked and compiled, within a budget for
+        each. What is damaged of it is left out."""
         held, self._held = self._held, replace(self._held, html="")  # it may be large
-        if not any(one.path.partition("{")[0] in held.html for one in (EMULATED, VERDICTS)):
+        if not any(one.path.partition("{")[0] in held.html for one in (EMULATED, VERDICTS, KERNEL)):
             return
         with suppress(TraceError):
             entries = held.own(held.entries())
             self._take_emulations(entries)
             self._take_checks(entries)
+            self._take_texts(entries)
+
+    def _take_texts(self, entries: Below) -> None:
+        """Texts without passes, of targets that the trace has none for."""
+        with suppress(TraceError, BudgetError), within(Budget("what kernels were compiled to")):
+            for kernel in self.kernels():
+                answer = entries.get(KERNEL.at(kernel))
+                stated = cast("Data", answer).get("artifacts") if isinstance(answer, dict) else None
+                recorded = self.recorded_targets(kernel)
+                texts = [one for one in texts_in(stated) if one["target"] not in recorded]
+                if texts:
+                    self.texts.add(kernel, texts)
 
     def _take_checks(self, entries: Below) -> None:
         with suppress(TraceError), within(Budget("what was checked")):

@@ -1,15 +1,20 @@
 """A trace as SQL tables, the packed parts too, for `uopviz query`.
 
 The tables are made in memory from what the strict reader understands, so that a damaged or hostile
-file is no more than missing rows. Only SELECT runs; never touches the file.
+file is no more than missing rows. Only SELECT runs, with the functions listed here. SQLite cannot
+be interrupted within one call of a function, so a query runs in a thread that is left behind where
+it does not end. Never touches the file.
 """
 
 from __future__ import annotations
 
 import sqlite3
-import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import closing
+from contextvars import copy_context
 from dataclasses import dataclass
+from threading import Event, Thread
 from typing import Any, Final, NamedTuple
 
 from core.errors import TraceError
@@ -33,9 +38,30 @@ _OF_ENTRY: Final = {
 }
 """The column that says to which context or rewrite a row belongs."""
 SECONDS: Final = 60.0
+LENGTH: Final = 1 << 26
+"""Bytes of a value that a query may make: a trace holds no longer ones."""
 MEMORY: Final = 1 << 32
 """Bytes that the tables of one query may take; ITEMS is how many values they may have."""
 ITEMS: Final = 1 << 32
+_LISTED: Final = """
+    abs acos acosh asin asinh atan atan2 atanh avg ceil ceiling char coalesce concat concat_ws cos
+    cosh count cume_dist current_date current_time current_timestamp date datetime degrees
+    dense_rank exp first_value floor format glob group_concat hex if ifnull iif instr json
+    json_array json_array_length json_error_position json_extract json_group_array
+    json_group_object json_insert json_object json_patch json_pretty json_quote json_remove
+    json_replace json_set json_type json_valid julianday lag last_value lead length like likelihood
+    likely ln log log10 log2 lower ltrim max median min mod nth_value ntile nullif octet_length
+    percent_rank percentile percentile_cont percentile_disc pi pow power printf quote radians random
+    randomblob rank replace round row_number rtrim sign sin sinh soundex sqlite_version sqrt
+    strftime string_agg substr substring subtype sum tan tanh time timediff total trim trunc typeof
+    unhex unicode unistr unistr_quote unixepoch unlikely upper zeroblob -> ->>
+"""
+FUNCTIONS: Final = frozenset(_LISTED.split())
+"""What a query may call: arithmetic on its values, of all versions of SQLite. None loads code,
+opens a file, writes a log, tells addresses of this process or reads structures that others made."""
+_TABLE_FUNCTIONS: Final = ("json_each", "json_tree")
+_STEPS: Final = 100_000
+"""Instructions of SQLite after which a query looks whether it was stopped."""
 _VALUE: Final = 12
 """Bytes of a value in a table, apart from its text."""
 
@@ -60,8 +86,7 @@ def run_query(
 def _run(
     files: Sequence[TraceFile], sql: str, only: Part | None
 ) -> tuple[list[str], list[tuple[Any, ...]]]:
-    deadline = float("inf")
-    db = sqlite3.connect(":memory:")
+    db = sqlite3.connect(":memory:", check_same_thread=False)
     try:
         for name, view in VIEWS.items():
             db.execute(f"CREATE TABLE {name}({TABLES[name]})")
@@ -74,26 +99,57 @@ def _run(
                     db.executemany(f"INSERT INTO {name} VALUES({values})", rows)
         if only is not None:
             _keep(db, only)
+        for name in _TABLE_FUNCTIONS:  # their first use declares them, which no query may
+            db.execute(f"SELECT 0 FROM {name}('[]')")
         db.commit()
         db.execute("PRAGMA query_only=ON")
-        db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 1 << 28)
-        deadline = time.monotonic() + SECONDS
-        db.set_progress_handler(lambda: int(time.monotonic() > deadline), 100_000)
-        db.set_authorizer(_allow_reading)
-        cursor = db.execute(sql)
-        return [column[0] for column in cursor.description or ()], [*_paid(cursor)]
-    except (sqlite3.Error, sqlite3.Warning) as error:
-        stopped = getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_INTERRUPT
-        if stopped and time.monotonic() <= deadline:  # by Ctrl-C in the handler, which told nobody
-            raise KeyboardInterrupt from error
-        denied = "not authorized" in str(error)
+    except BaseException:
+        db.close()
+        raise
+    denied: list[str] = []
+    try:
+        return _selected(db, sql, denied)
+    except TimeoutError as error:
         raise TraceError(
-            f"this query failed: {'a query only reads' if denied else error}",
+            f"this query takes more than {SECONDS:g} seconds",
+            where=sql,
+            hint="ask for less: a WHERE that leaves fewer rows to join, or one --kernel",
+        ) from error
+    except (sqlite3.Error, sqlite3.Warning) as error:
+        raise TraceError(
+            f"this query failed: {denied[0] if denied else error}",
             where=sql,
             hint="one SELECT over the tables " + ", ".join(TABLES),
         ) from error
+
+
+def _selected(
+    db: sqlite3.Connection, sql: str, denied: list[str]
+) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Column names and rows; what was refused is put into `denied`. Closes the database, at the
+    latest when SQLite lets go of it. Raises TimeoutError, and at once whatever a signal raises."""
+    answer: Future[tuple[list[str], list[tuple[Any, ...]]]] = Future()
+    stopped = Event()
+
+    def select() -> None:
+        with closing(db):
+            try:
+                cursor = db.execute(sql)
+                names = [column[0] for column in cursor.description or ()]
+                answer.set_result((names, [*_paid(cursor)]))
+            except BaseException as error:
+                answer.set_exception(error)
+
+    db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LENGTH)
+    db.set_authorizer(_reading_only(denied))
+    db.set_progress_handler(stopped.is_set, _STEPS)
+    Thread(target=copy_context().run, args=(select,), name="query", daemon=True).start()
+    try:
+        return answer.result(SECONDS)
     finally:
-        db.close()
+        stopped.set()
+        if not answer.done():
+            db.interrupt()  # sooner than the handler, which also stops what has yet to begin
 
 
 def _keep(db: sqlite3.Connection, part: Part) -> None:
@@ -118,14 +174,27 @@ def _numbering(base: int) -> Callable[[Any], Any]:
     return lambda number: number + base if isinstance(number, int) and number else number
 
 
-def _allow_reading(action: int, first: str | None, *_: str | None) -> int:
-    reading = (
-        sqlite3.SQLITE_SELECT,
-        sqlite3.SQLITE_READ,
-        sqlite3.SQLITE_FUNCTION,
-        sqlite3.SQLITE_RECURSIVE,
-    )
-    return sqlite3.SQLITE_OK if action in reading else sqlite3.SQLITE_DENY
+def _reading_only(denied: list[str]) -> Callable[..., int]:
+    """Lets a statement read the tables and call the functions listed here. Why it may not is put
+    into `denied`, since SQLite says only that it may not."""
+
+    def check(action: int, first: str | None, second: str | None, *_: str | None) -> int:
+        match action:
+            case sqlite3.SQLITE_SELECT | sqlite3.SQLITE_RECURSIVE:
+                return sqlite3.SQLITE_OK
+            case sqlite3.SQLITE_READ if not second or first in _READABLE:
+                return sqlite3.SQLITE_OK  # no column: of a WITH table, or of one that is counted
+            case sqlite3.SQLITE_READ:
+                denied.append(f"it may not read {first}")
+            case sqlite3.SQLITE_FUNCTION if second in FUNCTIONS:
+                return sqlite3.SQLITE_OK
+            case sqlite3.SQLITE_FUNCTION:
+                denied.append(f"it may not call {second}()")
+            case _:
+                denied.append("a query only reads")
+        return sqlite3.SQLITE_DENY
+
+    return check
 
 
 @dataclass(frozen=True)
@@ -317,3 +386,4 @@ TABLES: Final = {
     for name, view in VIEWS.items()
 }
 """The columns of each, as SQL."""
+_READABLE: Final = frozenset({*TABLES, *_TABLE_FUNCTIONS, "sqlite_master"})

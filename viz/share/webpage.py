@@ -11,6 +11,14 @@ FILES: Final = {
     "app.js": "text/javascript; charset=utf-8",
     "app.css": "text/css; charset=utf-8",
 }
+BUILD: Final = "npm --prefix viz/web ci && npm --prefix viz/web run build"
+"""What builds the page, in a checkout."""
+NOT_BUILT: Final = "the page has not been built"
+
+
+def is_built() -> bool:
+    """Whether there is a page to be served."""
+    return (DIST / "index.html").is_file()
 
 
 def page_file(name: str, folder: Path | None = None) -> bytes | None:

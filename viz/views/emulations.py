@@ -78,10 +78,16 @@ def _plain(fault: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 _NUMBERS: Final = ("line", "threads", "warps", "divergent", "sectors", "least", "conflicts")
-_LINES: Final[Mapping[str, type]] = dict.fromkeys((*_NUMBERS, "loaded", "stored"), list)
+_LATER_NUMBERS: Final = ("lanes", "ways")
+"""Columns that files of earlier versions lack; so do they the lists of _LATER_WALK."""
+_LATER_WALK: Final = ("accesses", "served", "uses")
+_LINES: Final[Mapping[str, type]] = dict.fromkeys(
+    (*_NUMBERS, *_LATER_NUMBERS, "loaded", "stored"), list
+)
 _WALK: Final = {
     **dict.fromkeys(("block", "warp", "first", "width"), int),
     **dict.fromkeys(("names", "line", "active", "registers", "memory", "arguments"), list),
+    **dict.fromkeys(_LATER_WALK, list),
 }
 _EMULATION: Final = {
     **dict.fromkeys(("device", "target", "kind", "text"), str),
@@ -95,7 +101,21 @@ def emulations_in(answer: object) -> list[dict[str, Any]]:
     """The emulations of an answer that a file states, which may hold anything: those that are whole
     enough for a page to show."""
     items = cast("list[Any]", answer) if isinstance(answer, list) else []
-    return [item for item in items[:KEPT] if _has(item, _EMULATION) and _is_whole(item)]
+    shaped = [_with_later(item) for item in items[:KEPT] if _has(item, _EMULATION)]
+    return [item for item in shaped if _is_whole(item)]
+
+
+def _with_later(emulation: dict[str, Any]) -> dict[str, Any]:
+    """An emulation with what files of earlier versions lack: nothing is known of it."""
+    walk = dict.fromkeys(_LATER_WALK, cast("list[Any]", [])) | emulation["walk"]
+    counters = emulation["counters"]
+    lines = counters.get("lines")
+    if isinstance(lines, dict) and isinstance(number := cast("Any", lines).get("line"), list):
+        known = cast("dict[str, Any]", lines)
+        none = [0] * len(cast("list[Any]", number))
+        lines = {"lanes": known.get("threads"), "ways": none} | known
+        counters = {**counters, "lines": lines}
+    return {**emulation, "counters": counters, "walk": walk}
 
 
 def _is_whole(emulation: dict[str, Any]) -> bool:
@@ -106,7 +126,7 @@ def _is_whole(emulation: dict[str, Any]) -> bool:
     columns = [lines[name] for name in _LINES] if _has(lines, _LINES) else [[], [0]]
     if len({len(column) for column in columns}) != 1 or not 0 < walk["width"] <= _MOST_THREADS:
         return False
-    numbers = [n for name in _NUMBERS for n in lines[name]]
+    numbers = [n for name in (*_NUMBERS, *_LATER_NUMBERS) for n in lines[name]]
     faults = [f for f in (emulation.get("fault"), walk.get("fault")) if f is not None]
     return (
         all(isinstance(n, int) for n in (*numbers, *walk["line"], *emulation["blocks"]))
@@ -120,6 +140,9 @@ def _is_whole(emulation: dict[str, Any]) -> bool:
         and all(_fits(row, 9) for row in walk["memory"])
         and all(_is_stored(row) for row in walk["memory"])
         and all(_fits(row, 4, first=str) for row in walk["arguments"])
+        and all(_are_numbers(row) for row in walk["uses"])
+        and all(_is_served(one) for one in walk["served"])
+        and all(_is_accessed(row, walk["width"], len(walk["served"])) for row in walk["accesses"])
         and all(_has(f, {"what": str, "where": str, "hint": str, "line": int}) for f in faults)
     )
 
@@ -132,6 +155,39 @@ def _is_stored(row: list[Any]) -> bool:
         and len({len(column) for column in columns}) == 1
         and all(isinstance(value, list) for column in columns[2:] for value in column)
     )
+
+
+def _is_accessed(row: object, width: int, served: int) -> bool:
+    """Whether a row of `accesses` has an address for each lane, which the warp has."""
+    if not _fits(row, 8):
+        return False
+    _, space, region, stores, nbytes, lanes, at, number = cast("list[Any]", row)
+    return (
+        isinstance(space, str)
+        and isinstance(region, str)
+        and isinstance(stores, bool)
+        and isinstance(nbytes, int)
+        and _are_numbers(lanes)
+        and _are_numbers(at)
+        and len(lanes) == len(at)
+        and all(0 <= lane < width for lane in lanes)
+        and isinstance(number, int)
+        and -1 <= number < served
+    )
+
+
+def _is_served(one: object) -> bool:
+    if not _has(one, {"hits": list, "first": list, "ways": int, "extra": int, "least": int}):
+        return False
+    served = cast("dict[str, Any]", one)
+    return _are_numbers(served["first"]) and all(
+        _fits(hit, 3) and isinstance(hit[1], int) and _are_numbers(hit[2]) for hit in served["hits"]
+    )
+
+
+def _are_numbers(value: object) -> bool:
+    items = cast("list[Any]", value) if isinstance(value, list) else [None]
+    return all(isinstance(item, int) for item in items)
 
 
 def _has(value: object, fields: Mapping[str, type]) -> bool:

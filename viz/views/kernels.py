@@ -5,7 +5,7 @@ Reads what was recorded; compiling and running are jobs (`viz/work/jobs.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
@@ -24,6 +24,7 @@ from viz.read.tracefile import TraceFile
 from viz.replay.listing import listing
 from viz.replay.provenance import Provenance, positions, trace_provenance
 from viz.views.captured import captured_data
+from viz.views.places import line_of
 from viz.views.tree import calls_of
 
 _LINKS: Final = "links to nodes"
@@ -77,6 +78,7 @@ class KernelReader:
         ast = self.ast(context)
         name = as_text(row.name) or context.name
         target = as_text(row.target) or str(context.meta.get("target", ""))
+        artifacts, alone = self._artifacts(context)
         ran = [x for x in self._file.launches if x[0] == name and may_run(x[1], target)]
         times = [launch[3] / 1000 for launch in ran]
         return {
@@ -86,7 +88,8 @@ class KernelReader:
             "device": as_text(row.device) or next((launch[1] for launch in ran), ""),
             "ast": self._global(ast) if ast else -1,
             "tensorCalls": self.calls(context, ast),
-            "artifacts": self.artifacts(context),
+            "artifacts": artifacts,
+            "places": self.places(ast, alone),
             "launches": {"count": len(times), "us": times[:10_000]},
             "inputs": [input_data(item) for item in _list(info.get("inputs"))],
             "flops": as_int(info.get("flops")),
@@ -221,9 +224,17 @@ class KernelReader:
     def artifacts(self, context: Context, say: Callable[[str], str] = str) -> list[dict[str, Any]]:
         """The texts that the trace has of a kernel or schedule, in the form of the page, as `say`
         words them. Raises BudgetError."""
+        return self._artifacts(context, say)[0]
+
+    def _artifacts(
+        self, context: Context, say: Callable[[str], str] = str
+    ) -> tuple[list[dict[str, Any]], dict[int, None]]:
+        """`artifacts`, and the nodes of texts of which nothing says that they come from an AST, as
+        in traces of other compilers: their lines come from the nodes themselves."""
         recorded, ast = self.recorded(context), self.ast(context)
+        alone: dict[int, None] = {}
         if not recorded:
-            return []
+            return [], alone
         made: Provenance[int] | None = None
         ids: list[int] = []
         try:
@@ -238,10 +249,14 @@ class KernelReader:
                 one.text = say(self._shown(one))
             except TraceError as error:
                 one.text, one.lines, one.error = "", [], one.error or error.what
-        return [self._artifact(one, ids, made) for one in recorded]
+        return [self._artifact(one, ids, made, alone) for one in recorded], alone
 
     def _artifact(
-        self, one: Recorded, ids: list[int], made: Provenance[int] | None
+        self,
+        one: Recorded,
+        ids: list[int],
+        made: Provenance[int] | None,
+        alone: dict[int, None],
     ) -> dict[str, Any]:
         origins: list[list[int]] = []
         try:
@@ -252,6 +267,11 @@ class KernelReader:
                     take(bits.bit_length() // 64 + 1, 8 * bits.bit_count())
                     found.update(ids[p] for p in positions(bits))
                 origins.append(sorted(found))
+            if not any(origins):
+                for at, line in enumerate(one.lines):
+                    take(len(line))
+                    alone.update(dict.fromkeys(line))
+                    origins[at] = sorted(map(self._global, line))
         except BudgetError as error:
             one.facts[_LINKS] = f"left out: {error.what}"
         return artifact_data(
@@ -264,6 +284,19 @@ class KernelReader:
             title=one.title,
             error=one.error,
         )
+
+    def places(self, ast: int, alone: Iterable[int] = ()) -> list[dict[str, Any]]:
+        """The lines of the user's program that a kernel comes from, in the order of its nodes, each
+        with the nodes of its AST, and those that stand `alone`, which it asked for."""
+        origins = self._file.nodes.field("origin")
+        nodes = self._file.nodes.reachable(ast) if ast else []
+        found: dict[tuple[str, int], list[int]] = {}
+        for node in dict.fromkeys((*nodes, *alone)):
+            place = line_of(self._file.text(int(origins[node])))
+            if place is not None:
+                take(1, _NODE)
+                found.setdefault(place, []).append(self._global(node))
+        return [{"file": file, "line": line, "nodes": made} for (file, line), made in found.items()]
 
     def calls(self, context: Context, ast: int) -> list[str]:
         """The user's lines and calls behind a kernel: as recorded, or those of the nodes of its

@@ -81,6 +81,12 @@ class Places:
         return self._full.get(short)
 
 
+def line_of(origin: str) -> tuple[str, int] | None:
+    """The file and line of "file:line call"; None of a text that has none."""
+    path, colon, line = split_origin(origin)[0].rpartition(":")
+    return (path, int(line)) if colon and line.isdecimal() and len(line) < 10 else None
+
+
 def _with_name(text: str, name: Callable[[str], str]) -> str:
     where, call = split_origin(text)
     file, colon, line = where.rpartition(":")

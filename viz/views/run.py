@@ -18,6 +18,7 @@ from viz.read.tracefile import TraceFile
 from viz.views.compiled import Compilation
 from viz.views.emulations import Emulations
 from viz.views.places import Places
+from viz.views.texts import Texts
 
 _PARAMETER: Final = re.compile(r"\{(\w+)(:text)?\}")
 NAMES: Final = "ABCDEFGH"
@@ -229,6 +230,12 @@ class Run(Protocol):
     @property
     def emulations(self) -> Emulations:
         """What was emulated of its kernels here: no part of what the program did."""
+        ...
+
+    @property
+    def texts(self) -> Texts:
+        """What its kernels were compiled to for an exported file: no part of what the program
+        did."""
         ...
 
     def checked(self) -> list[int]:

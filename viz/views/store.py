@@ -15,6 +15,8 @@ from typing import Any, Final
 
 from core.errors import TraceError
 from viz.budget import answering, part, take
+from viz.format.cells import as_text
+from viz.format.rows import ARTIFACT_HEADS
 from viz.read.records import RuleRecord
 from viz.read.tracefile import Progress, TraceFile, silent
 from viz.replay.bundle import make_bundle
@@ -35,6 +37,7 @@ from viz.views.search.find import find
 from viz.views.search.message import search_index
 from viz.views.since.message import since_data
 from viz.views.summary import is_live, is_own, run_data
+from viz.views.texts import Texts
 from viz.views.tiles.message import tiles_data
 from viz.views.timeline import timeline_data
 from viz.views.userlines import user_lines
@@ -65,6 +68,8 @@ class Store:
         self._processes, self._compilations = self._files.processes, self._files.compilations
         self.emulations = Emulations()
         """What was emulated of its kernels."""
+        self.texts = Texts()
+        """What its kernels were compiled to for an exported file."""
         self.checks = Checks()
         """What is known of its steps."""
 
@@ -308,8 +313,22 @@ class Store:
                 with part(1 / (1 + len(others) - i)):
                     more = one.artifacts()
                 artifacts += [a for a in more if (a["kind"], a["target"]) not in known]
+            known = {(a["kind"], a["target"]) for a in artifacts}
+            more = self.texts.of(context)
+            artifacts += [a for a in more if (a["kind"], a["target"]) not in known]
         made["tensorCalls"] = [self.places.place(call) for call in made["tensorCalls"]]
+        for place in made["places"]:
+            place["file"] = self.places.file(place["file"])
         return made
+
+    def recorded_targets(self, context: int) -> set[str]:
+        """The targets that the trace itself has texts of a kernel for."""
+        with self._lock:
+            found = self._files.find(context, lambda f: f.contexts)
+        if found is None:
+            return set()
+        rows = found[0].file.db.where(ARTIFACT_HEADS, "context", found[1].id)
+        return {target for row in rows if (target := as_text(row.target))}
 
     def captured(self, context: int) -> dict[str, Any] | None:
         """The values that a kernel read in the run, for a worker; None where there are none, or

@@ -154,7 +154,7 @@ def problems(processes: Sequence[Process]) -> list[Problem]:
                 Problem(
                     "the program ended without closing its trace",
                     process.file.path.name,
-                    "it was killed; all but the last half second is here",
+                    "it was killed, or left by os._exit; all but the last half second is here",
                 )
             )
     return found

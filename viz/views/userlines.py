@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from core.uop.origin import split_origin
 from viz.budget import take
 from viz.format.userlines import UserLines
+from viz.views.places import line_of
 from viz.views.process import Process
 
 _LINE: Final = 100
@@ -81,12 +81,6 @@ def _kernels(process: Process) -> list[tuple[int, list[tuple[str, int]]]]:
         if context.kind == "kernel":
             nodes = file.nodes.reachable(process.kernels.ast(context))
             texts = dict.fromkeys(int(origins[node]) for node in nodes)
-            places = (_place(file.text(text)) for text in texts if text)
+            places = (line_of(file.text(text)) for text in texts if text)
             found.append((process.id(context.id), [place for place in places if place]))
     return found
-
-
-def _place(origin: str) -> tuple[str, int] | None:
-    """The file and line of an origin."""
-    path, colon, line = split_origin(origin)[0].rpartition(":")
-    return (path, int(line)) if colon and line.isdigit() else None

@@ -101,21 +101,22 @@ class Kernel:
         self.graphs = [ast]
         """The graph before each pass, and the last one."""
 
-    def find(self) -> Verdict:
-        """Compiles, and looks for what made the result wrong."""
+    def find(self, searching: bool = True) -> Verdict:
+        """Compiles, and looks for what made the result wrong; without `searching`, only whether it
+        is."""
         for step in self.steps:
             made = PassStates(self.function(step), self.graphs[-1], self.policy)
             self.states.append(made)
             error = made.error or self._broken(made.result, step)
             if made.result is None or error is not None:
-                return self._where_it_failed(step.name, error)
+                return self._where_it_failed(step.name, error, searching)
             self.graphs.append(made.result)
         try:
             program = self._program()
         except UopvizError as error:
-            return self._where_it_failed(LINEARIZE, error)
+            return self._where_it_failed(LINEARIZE, error, searching)
         final = self.judge(program)
-        if final is None or final.equal:
+        if final is None or final.equal or not searching:
             return Verdict(final, None, self.asked)
         return Verdict(final, self._search(len(self.graphs), final), self.asked)
 
@@ -160,8 +161,10 @@ class Kernel:
         except (UopvizError, ValueError, LookupError, ArithmeticError, TypeError, AttributeError):
             return None
 
-    def _where_it_failed(self, name: str, error: UopvizError | None) -> Verdict:
+    def _where_it_failed(self, name: str, error: UopvizError | None, searching: bool) -> Verdict:
         """A pass failed; where the graph before it is wrong already, that may be why."""
+        if not searching:
+            return Verdict(None, None, self.asked, name, error)
         last = len(self.graphs) - 1
         found = self.judge(self.graphs[last])
         culprit = None if found is None or found.equal else self._search(last, found)

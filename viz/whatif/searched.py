@@ -1,18 +1,22 @@
 """The optimisations of a kernel of a trace by beam search, in a worker.
 
-Never searches in this process.
+A search ends by itself when its time is over, with the best that it has found. Never searches in
+this process.
 """
 
 from __future__ import annotations
 
 from concurrent.futures import Executor
-from typing import Any
+from typing import Any, Final
 
 from viz.views.store import Store
 from viz.whatif.isolated import TRACE, work
 from viz.whatif.subject import subject_of
 
 Data = dict[str, Any]
+PATIENCE: Final = 180.0
+"""Seconds that the worker may take beside the search: what it imports, and the one program that is
+being tried when the time is over, which have limits of their own (`core/beam/isolated.py`)."""
 
 
 def searched_opts(
@@ -39,8 +43,8 @@ def searched_opts(
         "seconds": seconds / 2,
     }
     if executor is None:
-        found = work(request, seconds)
+        found = work(request, seconds + PATIENCE)
     else:
-        found = executor.submit(work, request, seconds).result()
+        found = executor.submit(work, request, seconds + PATIENCE).result()
     found.pop(TRACE)
     return found

@@ -28,7 +28,7 @@ def verdict_data(verdict: Verdict) -> Data:
     outcome = verdict.outcome
     return {
         "outcome": None if outcome is None else outcome_data(outcome),
-        "wrong": error is not None or culprit is not None,
+        "wrong": error is not None or (outcome is not None and not outcome.equal),
         "failed": None
         if error is None
         else {

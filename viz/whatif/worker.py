@@ -131,7 +131,8 @@ def _run(
 def bisect_job(request: Mapping[str, Any]) -> Data:
     """What made the result of one kernel, as a variant, differ from the reference: {"outcome",
     "wrong", "failed", "culprit", "device", "asked", "notes", "target"}. With a "device", it is
-    compiled for that in place of a target."""
+    compiled for that in place of a target; with "searching": False, nothing is looked for in a
+    kernel that is wrong."""
     limit_files(0)
     subject: Mapping[str, Any] = request["subject"]
     variant = Variant.from_data(request["variant"])
@@ -142,9 +143,10 @@ def bisect_job(request: Mapping[str, Any]) -> Data:
         target = target_named(variant.target) if variant.target else target
         if device := as_text(request.get("device"), 200):
             target = Device[device].target or target
-        verdict = Kernel(ast, target, opts, variant.policy).find()
+        searching = request.get("searching") is not False
+        verdict = Kernel(ast, target, opts, variant.policy).find(searching)
         made = verdict_data(verdict)
-        if verdict.culprit is None and verdict.error is None:
+        if not made["wrong"]:
             made |= _on_device(ast, target, variant)
     return made | {"target": target.name}
 

@@ -6,31 +6,22 @@ process. Never compiles the kernels of another compiler.
 
 from __future__ import annotations
 
-import os
 import shutil
 import threading
-import time
 import weakref
-from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import mkdtemp
 from types import TracebackType
-from typing import Any, Final
+from typing import Any
 
 from core.errors import ServerError
 from core.target import targets
 from viz.format.schema import SUFFIX
-from viz.views.compiled import MAX_FILES
 from viz.views.run import Run
-from viz.work.jobs import MAX_RUNNING, Jobs
+from viz.work.jobs import Jobs
 
 Graph = tuple[dict[str, Any], list[int]]
-Progress = Callable[[int, int, str], None]
-"""Told how many compilations have ended, of how many, and which one has begun last."""
-_POLL: Final = 0.05
-_NAMED: Final = 5
-"""Kernels that could not be compiled which a sentence names."""
 
 
 def graph_of(store: Run, kernel: int) -> Graph:
@@ -140,60 +131,8 @@ class Compiler:
             job = self._running[key] = self._jobs.start(request, finish, end)
             return job
 
-    def compile_all(
-        self, store: Run, kernels: Iterable[int], to: Sequence[str], progress: Progress
-    ) -> list[str]:
-        """Compiles kernels for targets, a few at a time, and keeps them all; sentences of what
-        could not be. Raises ServerError."""
-        for target in to:
-            check_target(target)
-        wanted = [(kernel, target) for kernel in kernels for target in dict.fromkeys(to)]
-        missing = [pair for pair in wanted if store.compiled(*pair) is None]
-        waiting, beyond = missing[:MAX_FILES], len(missing) - MAX_FILES
-        failed: list[str] = []
-        count, done, last = len(waiting), 0, ""
-        names = {row["id"]: str(row["name"]) for row in store.tree()["rows"]}
-        running: dict[int, str] = {}
-        waiting.reverse()
-        while waiting or running:
-            progress(done, count, last)
-            while waiting and len(running) < min(MAX_RUNNING, os.cpu_count() or 1):
-                kernel, target = waiting.pop()
-                graph, _ = graph_of(store, kernel)
-                job = self.start(store, kernel, target, graph, drop=False)
-                last = running[job] = f"{names.get(kernel, kernel)} for {target}"
-            time.sleep(_POLL)
-            for number in [*running]:
-                job_now = self._jobs.get(number)
-                if job_now is None or job_now.state != "running":
-                    name, error = running.pop(number), job_now and job_now.error
-                    done += 1
-                    if error:
-                        failed.append(f"{name}: {error['what']}")
-        progress(done, count, "")
-        said = [f"not compiled: {what}" for what in failed[:_NAMED]]
-        if len(failed) > _NAMED:
-            said.append(f"not compiled: {len(failed) - _NAMED:,} more")
-        if beyond > 0:
-            said.append(f"not compiled: {beyond:,} more, of which there is no room")
-        return said
-
     def _new_folder(self) -> Path:
         if self._folder is None:
             self._folder = Path(mkdtemp(prefix="uopviz-passes-"))
             self._remove = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         return Path(mkdtemp(dir=self._folder))
-
-
-@contextmanager
-def compiled_for(
-    store: Run, kernels: Iterable[int], to: Sequence[str], progress: Progress
-) -> Generator[list[str]]:
-    """Kernels compiled for targets, for as long as the block lasts; sentences of what could not be.
-    Raises ServerError."""
-    jobs = Jobs()
-    with Compiler(jobs) as compiler:
-        try:
-            yield compiler.compile_all(store, kernels, to, progress) if to else []
-        finally:
-            jobs.close()

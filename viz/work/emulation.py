@@ -20,13 +20,15 @@ from core.errors import FaultError, RunError
 from core.helpers import prod
 from core.runtime.buffer import Buffer
 from core.runtime.device import Device
+from core.runtime.emulator.banks import Served
 from core.runtime.emulator.counters import Counters, Profile
 from core.runtime.emulator.device import EmulatorDevice, launch_of, located
 from core.runtime.emulator.machine import Machine, batches
 from core.runtime.emulator.prepare import Prepared
+from core.runtime.emulator.program import reads, writes
 from core.runtime.emulator.session import Session
 from core.runtime.emulator.state import Launch
-from core.runtime.emulator.walk import Stored, Walk, Written, walk
+from core.runtime.emulator.walk import Reached, Stored, Walk, Written, walk
 from core.runtime.numeric import from_memory, memory_dtype
 from core.toolchain.program import Program
 from core.uop import Ops, UOp
@@ -34,6 +36,17 @@ from core.uop.kernelinfo import Opt
 from viz.work.lines import progress
 from viz.work.opts import opts_text
 
+COUNTED: Final = (
+    "threads",
+    "lanes",
+    "warps",
+    "divergent",
+    "sectors",
+    "least",
+    "conflicts",
+    "ways",
+)
+"""Fields of `LineCounters` that the page gets as columns."""
 SECONDS: Final = 8.0
 """For the counters; and as many for the steps."""
 _EXACT: Final = 1 << 53
@@ -123,7 +136,7 @@ def _counted(
 def _columns(counters: Counters) -> dict[str, Any]:
     rows = list(counters.lines.items())
     columns: dict[str, Any] = {"line": [number for number, _ in rows]}
-    for name in ("threads", "warps", "divergent", "sectors", "least", "conflicts"):
+    for name in COUNTED:
         columns[name] = [getattr(row, name) for _, row in rows]
     columns["loaded"] = [dict(row.loaded) for _, row in rows]
     columns["stored"] = [dict(row.stored) for _, row in rows]
@@ -138,10 +151,13 @@ def _said(error: FaultError, program: Program) -> dict[str, Any]:
 def _walked(found: Walk, kernel: Prepared, program: Program) -> dict[str, Any]:
     registers: list[list[Any]] = []
     memory: list[list[Any]] = []
+    accesses: list[list[Any]] = []
+    served: dict[Served, int] = {}
     kinds = {f"data{a.number}": a.dtype for a in program.arguments}
     for step, moment in enumerate(found.moments):
         registers += [[step, w.register, w.kind, _values(w)] for w in moment.registers]
         memory += [[step, *_stored(m, kinds.get(m.region))] for m in moment.memory]
+        accesses += [[step, *_reached(r, served)] for r in moment.accesses]
     return {
         "block": found.block,
         "warp": found.warp,
@@ -152,6 +168,9 @@ def _walked(found: Walk, kernel: Prepared, program: Program) -> dict[str, Any]:
         "active": [f"{moment.active:x}" for moment in found.moments],
         "registers": registers,
         "memory": memory,
+        "accesses": accesses,
+        "served": [_served(s) for s in served],
+        "uses": _uses(kernel),
         "known": found.known,
         "arguments": [
             [f"data{a.number}", a.dtype.name, a.size, a.dtype.itemsize] for a in program.arguments
@@ -159,6 +178,34 @@ def _walked(found: Walk, kernel: Prepared, program: Program) -> dict[str, Any]:
         "fault": None if found.fault is None else _said(found.fault, program),
         "more": found.more,
     }
+
+
+def _reached(reached: Reached, served: dict[Served, int]) -> list[Any]:
+    """A row of the page's `accesses`; equal ways of being served are listed once."""
+    number = -1
+    if reached.served is not None:
+        number = served.setdefault(reached.served, len(served))
+    place = [reached.space, reached.region, reached.stores, reached.nbytes]
+    return [*place, list(reached.lanes), list(reached.at), number]
+
+
+def _served(served: Served) -> dict[str, Any]:
+    return {
+        "hits": [[hit.place, hit.wavefront, list(hit.lanes)] for hit in served.hits],
+        "first": list(served.first),
+        "ways": served.ways,
+        "extra": served.extra,
+        "least": served.least,
+    }
+
+
+def _uses(kernel: Prepared) -> list[list[int]]:
+    """[line, registers that its instructions write, then those that they read]."""
+    found: dict[int, dict[int, None]] = {}
+    for instruction in kernel.code.instructions:
+        numbers = (*writes(instruction), *reads(instruction))
+        found.setdefault(instruction.line, {}).update(dict.fromkeys(numbers))
+    return [[line, *numbers] for line, numbers in sorted(found.items()) if numbers]
 
 
 def _values(written: Written) -> Any:

@@ -21,22 +21,29 @@ from viz.views.captured import captured_totals
 from viz.views.run import Run
 from viz.views.store import Store
 from viz.work.lines import answer_request, progress
+from viz.work.targets import USUAL
+from viz.work.targets.compiled import Wanted, compiled_for
 
 _OFTEN: Final = 0.1
 """Seconds between two reports."""
+_TEXTS: Final = 0.2
+"""How much of an export is done once texts are compiled; _PASSES where their passes are, too."""
+_PASSES: Final = 0.5
 
 
 def export_job(request: Mapping[str, Any]) -> dict[str, Any]:
     """Writes the file `to` of `runs`; sentences of what it does not hold."""
     to = Path(str(request["to"]))
     tempfile.tempdir = str(to.parent)
-    told = 0.0
+    told, begun = 0.0, 0.0
+    wanted = Wanted(passes=USUAL) if request["passes"] else Wanted(usual=True)
+    weight = _PASSES if request["passes"] else _TEXTS
 
     def tell(share: float, what: str) -> None:
         nonlocal told
         if time.monotonic() - told > _OFTEN:
             told = time.monotonic()
-            progress(f"{share:.0%}, {what}")
+            progress(f"{begun + (1 - begun) * share:.0%}, {what}")
 
     progress("0%, reading the trace")
     with ExitStack() as stack:
@@ -44,6 +51,16 @@ def export_job(request: Mapping[str, Any]) -> dict[str, Any]:
         for asked in request["runs"]:
             runs.append(_opened(asked))
             stack.callback(runs[-1].close)
+        failed: list[str] = []
+        for at, run in enumerate(runs):
+
+            def compiling(done: int, count: int, last: str, at: int = at) -> None:
+                share = weight * (at + done / max(1, count)) / len(runs)
+                tell(share, f"compiled {done:,} of {count:,}" + (f", {last}" if last else ""))
+
+            kernels = request["kernels"] or run.kernels()
+            failed += stack.enter_context(compiled_for(run, kernels, wanted, compiling))
+        begun = weight
         made = export_html(
             runs[0],
             beside=runs[1:],
@@ -55,7 +72,7 @@ def export_job(request: Mapping[str, Any]) -> dict[str, Any]:
             progress=tell,
         )
     to.write_text(made.html, encoding="utf-8")
-    return {"leftOut": made.left_out}
+    return {"leftOut": made.left_out + failed}
 
 
 def _room(runs: Sequence[Run]) -> int:

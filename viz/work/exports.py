@@ -8,7 +8,7 @@ import shutil
 import threading
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -29,6 +29,16 @@ _CHECKED: Final = "checked.jsonl"
 
 
 @dataclass(frozen=True)
+class ExportHow:
+    """How runs are exported. `redact` and `values` as in `export_html`; what is kept of values is
+    room of its own. `passes`: with those of the targets whose texts the file shows."""
+
+    redact: bool = False
+    values: bool = False
+    passes: bool = False
+
+
+@dataclass(frozen=True)
 class Exported:
     """An exported file, and the name that it is saved by, without its ending."""
 
@@ -45,24 +55,18 @@ class Exports:
         self._folders: dict[int, tuple[str, TemporaryDirectory[str]]] = {}
 
     def start(
-        self,
-        runs: Sequence[Run],
-        kernels: Collection[int],
-        redact: bool,
-        values: bool = False,
+        self, runs: Sequence[Run], kernels: Collection[int], how: ExportHow = ExportHow()
     ) -> int:
         """Begins to export runs, or these kernels of the only one, with what was compiled here; the
-        job. `redact` and `values` as in `export_html`; what is kept of values is room of its own.
-        Its result is {"leftOut"}: sentences that say what the file does not hold. A job that fails
-        or is cancelled leaves no file. Raises ServerError while too many jobs have begun."""
+        job. Its result is {"leftOut"}: sentences that say what the file does not hold. A job that
+        fails or is cancelled leaves no file. Raises ServerError while too many jobs have begun."""
         # readable by this user only (mode 0700)
         folder = TemporaryDirectory(prefix="uopviz-export-", ignore_cleanup_errors=True)
         request = {
             "job": "export",
             "runs": [_request(run, Path(folder.name) / str(i)) for i, run in enumerate(runs)],
             "kernels": sorted(kernels),
-            "redact": redact,
-            "values": values,
+            **asdict(how),
             "page": str(webpage.DIST),
             "to": str(Path(folder.name) / _FILE),
         }

@@ -47,13 +47,15 @@ Tell = Callable[[Any], None]
 @dataclass(frozen=True)
 class Kind:
     """What a job may take, and what helps where it takes more. `memory`: bytes that it may write;
-    `limit`: seconds, LIMIT where None; `module`: the worker."""
+    `limit`: seconds, LIMIT where None; `module`: the worker; `improves`: each part of its result is
+    a better one."""
 
     memory: int = MEMORY_LIMIT
     limit: float | None = None
     module: str = "viz.work.worker"
     smaller: str = "try a smaller kernel, or fewer launches"
     crashed: str = "the kernel may have crashed it; nothing else was harmed"
+    improves: bool = False
 
 
 _WHAT_IF: Final = Kind(
@@ -86,9 +88,23 @@ KINDS: Final[Mapping[str, Kind]] = {
         smaller="a rule may loop forever",
         crashed="a rule or the kernel may have crashed it; nothing else was harmed",
     ),
+    "bisect-run": Kind(
+        6 << 30,
+        3600.0,
+        "viz.bisect.coordinator",
+        smaller="look into one kernel",
+        crashed="it may have run out of memory: look into one kernel",
+    ),
     "workbench": Kind(module="viz.workbench.worker", smaller="try a smaller kernel"),
     "opts": Kind(2 << 30, module="viz.workbench.worker"),
-    "search": Kind(8 << 30, 600.0, "viz.workbench.worker", smaller="search with a smaller width"),
+    "texts": Kind(2 << 30, module="viz.workbench.worker"),
+    "search": Kind(
+        8 << 30,
+        600.0,
+        "viz.workbench.worker",
+        smaller="search with a smaller width",
+        improves=True,
+    ),
     "export": Kind(
         5 << 30,
         EXPORT_LIMIT,
@@ -127,12 +143,14 @@ class Elsewhere(Protocol):
 
 @dataclass
 class Job:
-    """One job; `error` is {what, where, hint} once `state` is "error"."""
+    """One job; `error` is {what, where, hint} once `state` is "error"; `best` is what it has so
+    far, of a kind that `improves`."""
 
     id: int
     state: State = "running"
     progress: str = _STARTING
     result: Any = None
+    best: Any = None
     error: dict[str, str] | None = None
     process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
     cancelled: bool = False
@@ -143,6 +161,7 @@ class Job:
             "state": self.state,
             "progress": self.progress,
             "result": self.result,
+            "best": self.best,
             "error": self.error,
         }
 
@@ -205,6 +224,8 @@ class Jobs:
         kind = KINDS.get(str(request.get("job")), Kind())
         if limit is not None:
             kind = replace(kind, limit=limit)
+        if kind.improves:
+            tell = partial(setattr, job, "best")
         name = f"uopviz job {job.id}"
         work = self._work_of(job, kind, request, tell)
         threading.Thread(

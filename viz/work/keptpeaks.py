@@ -10,12 +10,13 @@ import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, Final, cast
 
 from core.errors import TraceError
+from core.private import read_own
 from viz.environment import cache_folder, private_folder
 from viz.files.machine import machine_key
+from viz.files.regular import create_new
 
 FILE: Final = "peaks.json"
 _MAX_FILE: Final = 1 << 16
@@ -36,16 +37,16 @@ def keep_peak(peak: Mapping[str, Any]) -> None:
         kept = _read()
         kept.setdefault(machine_key(), {})[str(peak["device"])] = _peak(peak) or {}
         draft = folder / f".{FILE}.{os.getpid()}"
-        draft.write_text(json.dumps(kept), encoding="utf-8")
+        draft.unlink(missing_ok=True)
+        with os.fdopen(create_new(draft, 0o600), "w", encoding="utf-8") as file:
+            json.dump(kept, file)
         draft.replace(folder / FILE)
 
 
 def _read() -> dict[str, dict[str, dict[str, Any]]]:
     """All that is kept, by machine and device; what is no peak is left out."""
     with suppress(OSError, TraceError, ValueError, RecursionError):
-        path: Path = cache_folder() / FILE
-        with path.open("rb") as file:
-            data = json.loads(file.read(_MAX_FILE))
+        data = json.loads(read_own(cache_folder() / FILE, _MAX_FILE) or b"")
         machines = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
         return {key: _devices(found) for key, found in machines.items()}
     return {}

@@ -9,13 +9,17 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from core.check.isolate import MEMORY_LIMIT
 from core.check.limits import limit_memory
 from core.errors import UopvizError
 
 Work = Callable[[Mapping[str, Any]], Any]
+WRONG_REQUEST: Final = (
+    ValueError, TypeError, LookupError, ArithmeticError, RecursionError, AttributeError, OSError
+)  # fmt: skip
+"""What work raises where a trace is not as it should be."""
 
 
 def progress(text: str) -> None:
@@ -41,8 +45,7 @@ def answer_request(jobs: Mapping[str, Work], what: str) -> int:
     except MemoryError:
         said = f"{what} needs more memory than a job may take"
         _say({"error": {"what": said, "where": "", "hint": "try it at a smaller size"}})
-    except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError,
-            AttributeError, OSError) as error:  # fmt: skip
+    except WRONG_REQUEST as error:
         said = f"{what} could not be worked on ({type(error).__name__}: {error})"
         _say({"error": {"what": said[:500], "where": "", "hint": "the trace may be damaged"}})
     return 0

@@ -11,6 +11,7 @@ from typing import Any, Final
 from core.beam import is_counted, searched
 from core.beam.report import cost_text, summary_of
 from core.helpers import BEAM_SECONDS
+from core.passes.optimize.search import Found, Opts
 from core.uop.uop import UOp
 from viz.work.opts import opts_text
 
@@ -19,25 +20,35 @@ MOST: Final = 540.0
 
 
 def search_opts(
-    ast: UOp, device: str, request: Mapping[str, Any], progress: Callable[[str], None]
+    ast: UOp,
+    device: str,
+    request: Mapping[str, Any],
+    progress: Callable[[str], None],
+    best: Callable[[Any], None] = lambda found: None,
 ) -> dict[str, Any]:
     """`FoundOpts` of the page: what a search of the "width" of a request finds in its "seconds", or
     in those of BEAM_SECONDS, MOST at most. "cost" is that of "opts", and "first" that of
-    "heuristic": microseconds or, where "counted", instructions of all threads. Raises RunError
-    where the kernel cannot be tried on the device."""
+    "heuristic": microseconds or, where "counted", instructions of all threads. `best` is given the
+    same of what is found so far, for whoever cancels the search. Raises RunError where the kernel
+    cannot be tried on the device."""
     width, counted = int(request["width"]), is_counted(device)
     seconds = min(MOST, float(request.get("seconds", BEAM_SECONDS.value)))
 
-    def told(at: int, tried: int, best: float | None) -> None:
-        said = cost_text(best, counted).replace(" us", " µs")
-        progress(f"round {at}: {tried} tried, best {said}")
+    def told(at: int, found: Found) -> None:
+        said = cost_text(found.cost, counted).replace(" us", " µs")
+        progress(f"round {at}: {found.tried} tried, best {said}")
+        best(_message(found, found.trail[0].opts, device, counted))
 
     found, chosen = searched(ast, device, width, seconds, told)
+    return _message(found, chosen, device, counted)
+
+
+def _message(found: Found, chosen: Opts, device: str, counted: bool) -> dict[str, Any]:
     scale = 1.0 if counted else 1e6
     costs = [None if c is None else round(scale * c, 3) for c in (found.cost, found.first)]
     return {
         "device": device,
-        "width": width,
+        "width": found.width,
         "opts": opts_text(found.opts),
         "heuristic": opts_text(chosen),
         "cost": costs[0],

@@ -20,13 +20,14 @@ from core.target import target_named
 from core.uop.serial import from_data
 from viz.whatif.given import flags_of
 from viz.whatif.trying import device_of
-from viz.work.lines import answer_request, progress
+from viz.work.lines import answer_request, part, progress
 from viz.work.opts import parse_opts
 from viz.workbench.compare import compare_sides
 from viz.workbench.inputs import Offered
 from viz.workbench.opts import opts_of
 from viz.workbench.search import search_opts
 from viz.workbench.sides import Change, Side
+from viz.workbench.texts import texts_of
 
 
 def workbench_job(request: Mapping[str, Any]) -> dict[str, Any]:
@@ -62,6 +63,20 @@ def opts_job(request: Mapping[str, Any]) -> dict[str, Any]:
         return opts_of(ast, target_named(str(request["target"])), asked)
 
 
+def texts_job(request: Mapping[str, Any]) -> dict[str, Any]:
+    """`ChangedTexts` of the page, for `target`: with `opts`, without the rules of `skip`. Raises
+    UopvizError."""
+    ast = from_data(request["graph"])[0]
+    check_kernel(ast, 1 << 62, inside=False)  # nothing is run
+    opts = request.get("opts")
+    asked = None if opts is None else parse_opts(str(opts))
+    change = Change(asked, tuple(str(name) for name in request.get("skip") or ()))
+    target = target_named(str(request["target"]))
+    progress(f"compiling for {target.name}")
+    with flags_of(request):
+        return texts_of(ast, target, change)
+
+
 def search_job(request: Mapping[str, Any]) -> dict[str, Any]:
     """`FoundOpts` of the page: what a beam search of `width` finds on `device`, or on the device of
     this machine for `target`. Raises UopvizError."""
@@ -73,13 +88,14 @@ def search_job(request: Mapping[str, Any]) -> dict[str, Any]:
     device = Device.canonicalize(device)
     progress(f"starting on {device}")
     with flags_of(request):
-        return search_opts(ast, device, request, progress)
+        return search_opts(ast, device, request, progress, part)
 
 
 JOBS: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
     "workbench": workbench_job,
     "opts": opts_job,
     "search": search_job,
+    "texts": texts_job,
 }
 
 

@@ -90,6 +90,7 @@ class Output:
         self._kernels: list[KernelRow] = []
         self._meta: list[MetaRow] = []
         self._last_block = 0
+        self._cut_off = False
 
     def kernel(self, row: KernelRow) -> None:
         """Adds the program of a kernel context, in the place of an earlier one."""
@@ -100,18 +101,31 @@ class Output:
         self._meta.append(MetaRow(key, json.dumps(value, default=str)))
 
     def flush(self) -> None:
-        """Writes what is new, all or nothing. Raises TraceError."""
+        """Writes what is new, all or nothing. Raises TraceError, also where an earlier call came to
+        no end: what that had taken is neither here nor in the file, and the rest is of no use
+        without it."""
+        if self._cut_off:
+            raise TraceError(
+                "writing it was interrupted",
+                where=str(self.database.path),
+                hint="what was written before that is in the file",
+            )
+        self._cut_off = True
         batches = self._take()
         if any(rows for _, rows in batches):
             self.database.write(batches)
+        self._cut_off = False
 
     def finish(self) -> None:
-        """Writes what is new, and closes the file. Raises TraceError."""
+        """Writes what is new, and closes the file; which says so where that fails. Raises
+        TraceError."""
         try:
             self.flush()
             self.database.merge()
-        finally:
-            self.database.close()
+        except BaseException as error:
+            self.stopped(error.what if isinstance(error, TraceError) else repr(error))
+            raise
+        self.database.close()
 
     def stopped(self, why: str) -> None:
         """Says in the trace why it could not be written to its end, if that can be written, and

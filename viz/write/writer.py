@@ -26,6 +26,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
+from viz.environment import absolute
 from viz.files.claim import Claim
 from viz.format.captured import Captured
 from viz.format.events import Events
@@ -50,7 +51,7 @@ class TraceWriter:
         start: int | None = None,
         claim: Claim | None = None,
     ) -> None:
-        self.path = Path(path).absolute()
+        self.path = absolute(path)
         self._start = time.perf_counter_ns() if start is None else start
         self._database = TraceDatabase(self.path, info, claim)
         self._output = Output(self._database)

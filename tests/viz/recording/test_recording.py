@@ -13,21 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import viz
-from core.dtype import dtypes
 from core.uop.matcher import PatternMatcher
 from core.uop.observe import context, recording
-from core.uop.ops import Ops
 from core.uop.rewrite import graph_rewrite
-from core.uop.uop import UOp
 from tests.viz.samples import random_graph, rules
 from viz.format.schema import DECLINE, MATCH, REBUILD
-from viz.recording.buffer import OTHER, Buffer
-from viz.recording.intern import Interner
-from viz.recording.reports import RewriteEnd
+from viz.recording.buffer import OTHER
 from viz.views.store import Store
 from viz.write.eventlog import BLOCK, DECLINES_KEPT
 from viz.write.grouping import Groups, counted
-from viz.write.numbering import Numbering
 from viz.write.writer import TraceWriter
 
 pairs = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), max_size=40)
@@ -49,22 +43,6 @@ def test_groups(items: list[tuple[int, int]]) -> None:
         assert rank == seen[item]
         seen[item] += 1
     assert dict(counted(first)) == Counter(a for a, _ in items)
-
-
-def test_a_batch_is_cut_by_what_is_complete() -> None:
-    """A thread may be in the middle of an event when another takes what it has."""
-    buffer = Buffer(1)
-    a, b = UOp.const(dtypes.int32, 1), UOp.const(dtypes.int32, 2)
-    buffer.add(RewriteEnd(a, False, None, None, None, 0))
-    buffer.rebuilds += (a, b)
-    buffer.codes.append(REBUILD)
-    buffer.rebuilds += (b, a)  # its code is still to come
-    batch = buffer.take(100)
-    assert (batch.codes, batch.rebuilds) == (bytes((OTHER, REBUILD)), [a, b])
-    assert batch.roots == [a, b]
-    buffer.codes.append(REBUILD)
-    assert buffer.take(100).rebuilds == [b, a]
-    assert not buffer.take(100).codes
 
 
 @pytest.mark.sampled(2)
@@ -121,24 +99,6 @@ def test_declines_beyond_those_kept_are_only_counted(tmp_path: Path) -> None:
     assert counts == {"often": 3 * DECLINES_KEPT, "seldom": 20}
     assert kept == {"often": DECLINES_KEPT, "seldom": 20}
     store.close()
-
-
-def test_an_interrupt_while_nodes_are_numbered(monkeypatch: pytest.MonkeyPatch) -> None:
-    numbers = Numbering()
-    number = Interner(numbers)
-    u = UOp(Ops.ADD, dtypes.int32, (UOp.const(dtypes.int32, 5), UOp.const(dtypes.int32, 70_001)))
-    number(u.src[0])
-
-    def interrupted(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as m:
-        m.setattr(numbers, "add_nodes", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            number(u)
-    assert numbers.node_count == 1
-    assert [number(u.src[0]), number(u), number(u.src[1])] == [1, 3, 2]
-    assert numbers.node_count == 3
 
 
 def test_an_interrupt_before_a_rewrite_has_begun_to_work(tmp_path: Path) -> None:

@@ -199,6 +199,20 @@ def test_an_export_has_what_is_known(asked: Asked) -> None:
     again.close()
 
 
+def test_a_search_in_the_whole_run(asked: Asked) -> None:
+    """Its kernels store nothing and cannot be judged: their steps are checked, and kept."""
+    begun = asked.client.post("/api/A/bisect", json={}).get_json()
+    done = ended(asked.client, begun["job"])
+    assert done["state"] == "done", done
+    found = done["result"]
+    assert [row["state"] for row in found["kernels"]] == ["unknown"] * len(asked.kernels)
+    assert found["wrong"]
+    (first, *_) = found["steps"]["differing"]
+    assert first["rewrite"] == asked.passes[0]
+    assert set(asked.passes) <= set(asked.get("checks")["rewrite"])
+    assert kept_path(asked.path).exists()
+
+
 def test_a_search_that_cannot_begin(asked: Asked) -> None:
     post = asked.client.post
     for body in ({"opts": 3}, {"device": 1}, {"opts": "NOTHING(1)"}):

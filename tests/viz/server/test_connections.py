@@ -327,6 +327,48 @@ def test_the_page_keeps_its_connections_where_strangers_come(served: Server) -> 
             sock.close()
 
 
+@pytest.mark.parametrize("shown", ["header", "address", "cookie"])
+@pytest.mark.parametrize("asks", ["at once", "later"])
+def test_who_has_the_token_is_served_among_strangers_who_come_at_once(
+    served: Server, monkeypatch: pytest.MonkeyPatch, shown: str, asks: str
+) -> None:
+    """Their connections are new: none has shown the token before."""
+    monkeypatch.setattr(channel, "ASKING", 600.0)
+    guard = served.guard
+    path = (
+        f"/?token={guard.token}"
+        if shown == "address"
+        else "/"
+        if shown == "cookie"
+        else "/api/A/run"
+    )
+    extra = {
+        "header": f"{HEADER}: {guard.token}\r\n",
+        "cookie": f"Cookie: a=b; {guard.cookie}={guard.files_pass}\r\n",
+    }.get(shown, "")
+    request = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{served.port}\r\n{extra}\r\n".encode()
+    held: list[socket.socket] = []
+    clients: list[socket.socket] = []
+    try:
+        for number in range(channel.MOST + 44 + 34):
+            sock = socket.create_connection(("127.0.0.1", served.port), timeout=60)
+            if number % 9:
+                held.append(sock)
+                if number % 2:
+                    sock.sendall(ANYBODY)
+            else:
+                clients.append(sock)
+                if asks == "at once":
+                    sock.sendall(request)
+        for sock in clients:
+            if asks == "later":
+                sock.sendall(request)
+            assert sock.recv(20).startswith(b"HTTP/1.1 200 ")
+    finally:
+        for sock in (*held, *clients):
+            sock.close()
+
+
 def test_requests_with_the_token_go_first() -> None:
     queue = Queue()
     line = [SimpleNamespace(known=known, number=i) for i, known in enumerate((0, 1, 0, 1))]

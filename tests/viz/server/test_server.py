@@ -41,6 +41,11 @@ def test_a_page_that_is_not_built(client: FlaskClient, dist: Path) -> None:
     answer = client.get("/")
     assert answer.status_code == 503
     assert "npm" in answer.get_json()["error"]["hint"]
+    seen = client.get("/", headers={"Accept": "text/html,*/*"})
+    assert (seen.status_code, seen.content_type) == (503, "text/html; charset=utf-8")
+    assert "<h1>The page has not been built</h1>" in seen.text
+    assert "npm --prefix viz/web run build</code>" in seen.text
+    assert seen.headers["Content-Security-Policy"].startswith("default-src 'none'; style-src")
     export = client.post("/api/export", json={}).get_json()["job"]
     assert "not been built" in ended(client, export)["error"]["what"]
 

@@ -90,6 +90,19 @@ def test_what_was_emulated_is_taken_from_a_file(
     assert emulations_in([emulation, faulty]) == [emulation, faulty]
 
 
+def test_a_file_of_an_earlier_version_lacks_accesses(emulation: dict[str, Any]) -> None:
+    older = copy.deepcopy(emulation)
+    for name in ("accesses", "served", "uses"):
+        del older["walk"][name]
+    for name in ("lanes", "ways"):
+        del older["counters"]["lines"][name]
+    (found,) = emulations_in([older])
+    assert found["walk"]["accesses"] == []
+    lines = found["counters"]["lines"]
+    assert lines["lanes"] == lines["threads"]
+    assert lines["ways"] == [0] * len(lines["line"])
+
+
 def _set(*path: str) -> Callable[[dict[str, Any], Any], None]:
     def change(found: dict[str, Any], value: Any) -> None:
         for name in path[:-1]:
@@ -116,6 +129,19 @@ HOSTILE: list[tuple[Callable[[dict[str, Any], Any], None], list[Any]]] = [
     (_set("walk", "registers"), [[[1]], [None], [["a", 1, "u", 2]]]),
     (_set("walk", "memory"), [[[0] * 9], [[0]], "x", [[0, "", "", 4, 4, [0], [0], [[1]], []]]]),
     (_set("walk", "arguments"), [[[1, 2, 3, 4]], [None], [["data0"]]]),
+    (_set("walk", "uses"), [None, [1], [["%r1"]]]),
+    (_set("walk", "served"), [None, [None], [{"hits": [[0, 0]]}], [{"hits": []}]]),
+    (
+        _set("walk", "accesses"),
+        [
+            None,
+            [[0]],
+            [[0, "shared", "", True, 4, [99], [0], -1]],
+            [[0, "shared", "", True, 4, [0], [0], 10**6]],
+            [[0, "shared", "", True, 4, [0], [], -1]],
+        ],
+    ),
+    (_set("counters", "lines", "ways"), [None, ["1"], []]),
 ]
 
 

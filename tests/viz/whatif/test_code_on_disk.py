@@ -81,6 +81,15 @@ def test_bisect_names_the_rule(copy: Path) -> None:
     assert (rule["name"], Path(rule["file"])) == ("reduce_in_loop", copy / RULE)
     assert made["inTrace"]["step"] == culprit["match"]["step"]
     assert [one["name"] for one in made["changed"]] == ["reduce_in_loop"]
+    code, whole = run(copy, "bisect")
+    assert code == 1
+    assert {row["name"][0]: row["state"] for row in whole["kernels"]} == {
+        "r": "differs",
+        "E": "agrees",
+    }
+    (found,) = whole["found"]
+    assert found["culprit"] == culprit
+    assert found["inTrace"] == made["inTrace"]
 
 
 def test_what_if_runs_it_beside_the_recorded_text(copy: Path) -> None:

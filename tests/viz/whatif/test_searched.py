@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +14,7 @@ import pytest
 
 import viz
 from core import Tensor
+from core.check import child
 from core.helpers import Context
 from tests.viz.test_json import SHAPES
 from viz.cli import main
@@ -58,9 +62,34 @@ def test_it_is_compiled_again_as_it_was(path: Path) -> None:
     store.close()
 
 
-def test_what_if_searches(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["what-if", str(path), "--kernel", "r_", "--search", "1", "--seconds", "4"]
-    assert main([*words, "--json", "--no-keep"]) == 0
+SLOW = """
+import runpy, sys, time
+time.sleep(3)
+runpy.run_module(sys.argv.pop(1), run_name="__main__")
+"""
+
+
+def started_slowly(
+    module: str, stderr: int = subprocess.PIPE, bytecode: Path | None = None
+) -> subprocess.Popen[bytes]:
+    """A worker that takes longer to begin than the search may take."""
+    return subprocess.Popen(
+        [sys.executable, "-P", "-c", SLOW, module],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        env={**os.environ, "PYTHONPATH": child.python_path()},
+        start_new_session=True,
+    )
+
+
+def test_what_if_searches(
+    path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["what-if", str(path), "--kernel", "r_", "--search", "1", "--seconds", "1"]
+    with monkeypatch.context() as slow:
+        slow.setattr(child, "start", started_slowly)
+        assert main([*words, "--json", "--no-keep"]) == 0
     made = json.loads(capsys.readouterr().out)
     assert SHAPES.problems(made, "WhatIf") == []
     assert made["variant"]["opts"] == made["search"]["opts"]

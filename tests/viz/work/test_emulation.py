@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +16,7 @@ from core.check.edited import Edited
 from core.check.worker import random_arguments
 from core.dtype import DType, dtypes
 from core.errors import CompileError, DeviceError, RunError
+from core.runtime.device import Device
 from core.runtime.numeric import from_memory
 from core.tile import kernels
 from core.uop import UOp
@@ -49,6 +51,38 @@ def test_lines_and_steps_fit_the_text(name: str, device: str) -> None:
     assert found["counters"]["total"] == sum(lines["threads"])
     assert len(walk["active"]) == len(walk["line"])
     assert all(step < len(walk["line"]) for step, *_ in [*walk["registers"], *walk["memory"]])
+
+
+@pytest.mark.parametrize("device", ["PTX:EMU", "AMD:EMU"])
+def test_accesses_of_all_warps_add_up_to_the_counters(device: str) -> None:
+    target = Device[device].target
+    assert target is not None
+    ast = kernels.matmul(64, 64, 64, target.name)
+    warps = [of(ast, device, warp=n) for n in range(4)]
+    lines, extra, sectors = warps[0]["counters"]["lines"], Counter[int](), Counter[int]()
+    assert int(np.prod(warps[0]["grid"]) * np.prod(warps[0]["threads"])) == 4 * target.wave
+    for walk in (found["walk"] for found in warps):
+        for step, space, _, _, _, lanes, at, number in walk["accesses"]:
+            assert 0 < len(lanes) == len(at) <= walk["width"]
+            if space == "shared":
+                extra[walk["line"][step]] += walk["served"][number]["extra"]
+            elif space == "global":
+                sectors[walk["line"][step]] += len(walk["served"][number]["hits"])
+    assert [extra[line] for line in lines["line"]] == lines["conflicts"]
+    assert [sectors[line] for line in lines["line"]] == lines["sectors"]
+    assert sectors.total() > 0
+
+
+def test_each_line_has_the_registers_that_it_uses() -> None:
+    walk = of(add(64))["walk"]
+    uses = {line: {walk["names"][n] for n in numbers} for line, *numbers in walk["uses"]}
+    text = of(add(64))["text"].split("\n")
+    for line in walk["line"]:
+        written = {
+            walk["names"][n] for step, n, *_ in walk["registers"] if walk["line"][step] == line
+        }
+        named = set(re.findall(r"%[a-z]+\d+", text[line - 1]))
+        assert written <= uses.get(line, set()) >= named, text[line - 1]
 
 
 def test_every_thread_of_a_launch_is_counted() -> None:

@@ -30,7 +30,7 @@ class Stand(ModuleType):
         self.function: Any = None
         self.future: Any = None
 
-    def Client(self, address: str) -> Stand:  # noqa: N802 - as in Dask
+    def Client(self, address: str) -> Stand:
         self.init(address)
         return self
 

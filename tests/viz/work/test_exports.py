@@ -96,7 +96,7 @@ def working(job: Job) -> bool:
 
 
 def test_progress_goes_up(exports: Exports, jobs: Jobs, long: Store) -> None:
-    job = job_of(jobs, exports.start([long], [], False))
+    job = job_of(jobs, exports.start([long], []))
     heard: list[str] = []
     until = time.monotonic() + 60
     while job.state == "running" and time.monotonic() < until:
@@ -113,7 +113,7 @@ def test_progress_goes_up(exports: Exports, jobs: Jobs, long: Store) -> None:
 
 def test_two_at_once(exports: Exports, jobs: Jobs, store: Store, tmp_path: Path) -> None:
     kernel = store.kernels()[0]
-    both = [exports.start([store], chosen, False) for chosen in ([], [kernel])]
+    both = [exports.start([store], chosen) for chosen in ([], [kernel])]
     wait(lambda: all(job_of(jobs, job).state != "running" for job in both))
     counts: list[int] = []
     for job in both:
@@ -154,7 +154,7 @@ def test_what_was_emulated_is_in_the_file(
     kernel = store.kernels()[0]
     emulation = emulate(add(64), "PTX:EMU")
     store.emulations.add(kernel, emulation)
-    job = exports.start([store], [kernel], redact=False)
+    job = exports.start([store], [kernel])
     wait(lambda: job_of(jobs, job).state != "running")
     path = tmp_path / "run.html"
     file = exports.take(job)
@@ -167,7 +167,7 @@ def test_what_was_emulated_is_in_the_file(
 
 
 def test_the_folder_is_private(exports: Exports, store: Store, temporary: Path) -> None:
-    exports.start([store], [], False)
+    exports.start([store], [])
     (folder,) = temporary.iterdir()
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
@@ -176,7 +176,7 @@ def test_the_folder_is_private(exports: Exports, store: Store, temporary: Path) 
 def test_nothing_is_left_of_it(
     exports: Exports, jobs: Jobs, long: Store, temporary: Path, way: str
 ) -> None:
-    number = exports.start([long], [], False)
+    number = exports.start([long], [])
     job = job_of(jobs, number)
     wait(lambda: working(job))
     (folder,) = temporary.iterdir()
@@ -217,7 +217,7 @@ def test_files_that_nobody_fetches_do_not_pile_up(
     )
     made: list[int] = []
     for _ in range(5):
-        made.append(exports.start([store], [], False))
+        made.append(exports.start([store], []))
         wait(lambda: job_of(jobs, made[-1]).state != "running")
     assert len([*temporary.iterdir()]) == 3, "the two youngest, and the one that began last"
     assert [exports.take(job) is not None for job in made] == [False, False, True, True, True]
@@ -225,7 +225,7 @@ def test_files_that_nobody_fetches_do_not_pile_up(
 
 def test_a_trace_that_is_gone_is_an_error(exports: Exports, jobs: Jobs, store: Store) -> None:
     store.path.unlink()
-    job = job_of(jobs, exports.start([store], [], False))
+    job = job_of(jobs, exports.start([store], []))
     wait(lambda: job.state != "running")
     assert job.error is not None
     assert store.path.name in job.error["what"] + job.error["where"]

@@ -24,9 +24,15 @@ PEAK = {
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "cache"
-    monkeypatch.setattr(keptpeaks, "cache_folder", lambda: folder)
-    return folder
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path / "uopviz"
+
+
+def write(cache: Path, text: str) -> None:
+    cache.mkdir(exist_ok=True)
+    (cache / keptpeaks.FILE).write_text(text)
+    (cache / keptpeaks.FILE).chmod(0o600)
 
 
 def test_the_fastest_launch_counts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,7 +83,7 @@ def test_what_is_kept_is_read_again(cache: Path) -> None:
 def test_peaks_of_another_machine_are_not_of_this_one(cache: Path) -> None:
     keptpeaks.keep_peak(PEAK)
     kept = json.loads((cache / keptpeaks.FILE).read_text())
-    (cache / keptpeaks.FILE).write_text(json.dumps({"another machine": kept[machine_key()]}))
+    write(cache, json.dumps({"another machine": kept[machine_key()]}))
     assert keptpeaks.known_peaks() == []
     keptpeaks.keep_peak(PEAK)
     assert set(json.loads((cache / keptpeaks.FILE).read_text())) == {
@@ -101,9 +107,8 @@ def test_peaks_of_another_machine_are_not_of_this_one(cache: Path) -> None:
     ids=str,
 )
 def test_what_is_no_peak_is_left_out(cache: Path, change: dict[str, Any]) -> None:
-    cache.mkdir()
     devices = {"CPU": {**PEAK, **change}, "CUDA": {**PEAK, "device": "CUDA"}}
-    (cache / keptpeaks.FILE).write_text(json.dumps({machine_key(): devices}))
+    write(cache, json.dumps({machine_key(): devices}))
     assert [p["device"] for p in keptpeaks.known_peaks()] == ["CUDA"]
 
 
@@ -111,17 +116,15 @@ def test_what_is_no_peak_is_left_out(cache: Path, change: dict[str, Any]) -> Non
     "text", ["", "{", "[]", "3", '{"a": 3}', "[" * 100_000, '{"x":' * 9_000], ids=range(7)
 )
 def test_a_damaged_file_knows_nothing(cache: Path, text: str) -> None:
-    cache.mkdir()
-    (cache / keptpeaks.FILE).write_text(text)
+    write(cache, text)
     assert keptpeaks.known_peaks() == []
     keptpeaks.keep_peak(PEAK)
     assert [p["device"] for p in keptpeaks.known_peaks()] == ["CPU"]
 
 
 def test_texts_of_the_file_are_cut(cache: Path) -> None:
-    cache.mkdir()
     long = {**PEAK, "processor": "x" * 1000, "more": "y"}
-    (cache / keptpeaks.FILE).write_text(json.dumps({machine_key(): {"CPU": long}}))
+    write(cache, json.dumps({machine_key(): {"CPU": long}}))
     (found,) = keptpeaks.known_peaks()
     assert len(found["processor"]) == 200
     assert "more" not in found

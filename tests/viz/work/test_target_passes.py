@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pytest
@@ -33,8 +33,9 @@ from viz.views.process import STRIDE
 from viz.views.store import Store
 from viz.why.answers import RULES_AT
 from viz.work import worker
-from viz.work.compiling import Compiler, compiled_for, graph_of
+from viz.work.compiling import Compiler, graph_of
 from viz.work.jobs import Jobs
+from viz.work.targets.compiled import Wanted, compiled_for
 from viz.write.writer import TraceWriter
 
 Row = dict[str, Any]
@@ -51,12 +52,15 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+BOTH: Final = Wanted(passes=["sm_90", "gfx1100"])
+
+
 @pytest.fixture(scope="module")
 def compiled(recorded: Path) -> Iterator[tuple[Store, int]]:
     """The run, and its first kernel, which was compiled for two targets."""
     store = Store(recorded)
     kernel = store.kernels()[0]
-    with compiled_for(store, [kernel], ["sm_90", "gfx1100"], lambda *_: None) as failed:
+    with compiled_for(store, [kernel], BOTH, lambda *_: None) as failed:
         assert failed == []
         yield store, kernel
         store.close()
@@ -427,7 +431,7 @@ def test_another_compilers_kernels_are_not_compiled(tmp_path: Path) -> None:
     store = Store(path)
     with (
         pytest.raises(ServerError, match="another compiler"),
-        compiled_for(store, store.kernels(), ["sm_90"], lambda *_: None),
+        compiled_for(store, store.kernels(), Wanted(passes=["sm_90"]), lambda *_: None),
     ):
         raise AssertionError("it was compiled")
     store.close()
@@ -500,7 +504,7 @@ def test_files_that_a_stranger_names_are_not_read(tmp_path: Path) -> None:
     kernel = store.kernels()[0]
     graph, _ = store.kernel_graph(kernel) or ({}, [])
     assert any(len(node) == 6 and str(secret) in node[5] for node in graph["nodes"])
-    with compiled_for(store, [kernel], ["sm_90"], lambda *_: None) as failed:
+    with compiled_for(store, [kernel], Wanted(passes=["sm_90"]), lambda *_: None) as failed:
         assert failed == []
         (one,) = store.compilations
         assert one.file.user_lines == []

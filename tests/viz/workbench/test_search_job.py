@@ -8,18 +8,20 @@ import re
 import pytest
 
 from core import Tensor
+from core.compile import compile_kernel
 from core.errors import RunError
 from core.runtime.device import Device
+from core.target import targets
 from core.uop.serial import to_data
 from core.uop.uop import UOp
 from tests.docs.of_viz import MESSAGES
 from tests.docs.shapes import Shapes, declarations, needed
-from viz.workbench.worker import opts_job, search_job
+from viz.workbench.worker import opts_job, search_job, texts_job
 
 DECLARED = declarations(
     "\n".join(path.read_text("utf-8") for path in sorted(MESSAGES.rglob("*.ts")))
 )
-SHAPES = Shapes({name: DECLARED[name] for name in needed(("FoundOpts",), DECLARED)})
+SHAPES = Shapes({name: DECLARED[name] for name in needed(("FoundOpts", "ChangedTexts"), DECLARED)})
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +46,12 @@ def test_a_search_says_what_it_found(
     assert not any(one["why"] for one in applied["opts"])
     own = opts_job({"graph": to_data([product]), "target": target(device)})
     assert " ".join(own["chosen"]) == found["heuristic"]
-    told = [json.loads(line)["progress"] for line in capsys.readouterr().out.splitlines()]
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    better = [line["part"] for line in lines if "part" in line]
+    assert all(SHAPES.problems(one, "FoundOpts") == [] for one in better)
+    assert better[-1]["tried"] == found["tried"]
+    assert {one["heuristic"] for one in better} == {found["heuristic"]}
+    told = [line["progress"] for line in lines if "progress" in line]
     assert told[0] == f"starting on {device}"
     unit = "instructions" if found["counted"] else "µs"
     assert re.fullmatch(rf"round 0: 1 tried, best [\d,.]+ {unit}", told[1])
@@ -60,3 +67,18 @@ def test_a_search_where_no_device_runs_the_kernel(product: UOp) -> None:
     request = {"graph": to_data([product]), "device": "", "target": "gfx942", "width": 1}
     with pytest.raises(RunError, match="no device of this machine runs code for gfx942"):
         search_job(request)
+
+
+def test_the_texts_of_a_changed_kernel(product: UOp, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without optimisations the text is another one than the compiler's own, and the same as if the
+    kernel had been compiled so."""
+    request = {"graph": to_data([product]), "target": "sm_90", "skip": []}
+    own, plain = (texts_job(request | {"opts": opts}) for opts in (None, ""))
+    assert SHAPES.problems(own, "ChangedTexts") == []
+    texts = {one["kind"]: one["text"] for one in own["texts"]}
+    assert texts["ptx"] == compile_kernel(product, targets["sm_90"]).source.text
+    changed = {one["kind"]: one["text"] for one in plain["texts"]}
+    assert changed["ptx"] == compile_kernel(product, targets["sm_90"], ()).source.text
+    assert changed["ptx"] != texts["ptx"]
+    assert {"ptx", "cuda"} <= changed.keys()
+    assert "compiling for sm_90" in capsys.readouterr().out

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import TraceError
+from viz.environment import cache_folder
 from viz.format import schema
 from viz.format.rows import TABLES
 from viz.views.store import Store
@@ -133,11 +134,12 @@ def test_the_cache_is_for_its_owner_only(tmp_path: Path, monkeypatch: pytest.Mon
     make = Path.mkdir
 
     def mkdir(self: Path, mode: int = 0o777, **options: bool) -> None:
-        modes[self.name] = mode
+        modes.setdefault(self.name, mode)
         make(self, mode, **options)
 
-    monkeypatch.setattr("viz.environment.cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "base"))
     monkeypatch.setattr(Path, "mkdir", mkdir)
-    for folder in ("cache", "chosen"):
-        TraceWriter(tmp_path / folder / "t.viz", {}).close()
-    assert modes == {"cache": 0o700, "chosen": 0o777}
+    cache = cache_folder()
+    for folder in (cache, tmp_path / "chosen"):
+        TraceWriter(folder / "t.viz", {}).close()
+    assert (modes[cache.name], modes["chosen"]) == (0o700, 0o777)

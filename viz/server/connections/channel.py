@@ -9,6 +9,8 @@ a new one. What a client sends before it has the answer to its last request is n
 from __future__ import annotations
 
 import time
+from contextlib import suppress
+from socket import MSG_PEEK
 from typing import Any, Final, cast
 
 from waitress.channel import HTTPChannel
@@ -26,6 +28,8 @@ SLOWEST: Final = 1 << 14
 """Bytes per second that a client must read on average, after the first READING seconds."""
 MOST: Final = 256
 """Connections; a further one takes the place of the worst."""
+MOST_NEW: Final = 2 * MOST
+"""Connections where some have yet to ask for anything, and have ASKING seconds to do it."""
 
 
 class Request(WSGITask):
@@ -54,6 +58,8 @@ class Channel(HTTPChannel):
     error_task_class = Refusal
     known = False
     """Whether a request of it has shown the token."""
+    asked = False
+    """Whether a whole request has come."""
     ends = False
     """Whether it has lost its place. It is closed before sockets are next looked at: at once, its
     number could become a new connection's, and what came to the one be taken for the other's."""
@@ -67,16 +73,40 @@ class Channel(HTTPChannel):
     """Whether more has come than a request before its answer: the connection ends with that."""
 
     def __init__(self, server: Any, *arguments: Any, **named: Any) -> None:
-        others = [c for c in server.active_channels.values() if not c.ends]
-        for channel in sorted(others, key=Channel.worth)[: max(0, len(others) - MOST + 1)]:
-            channel.ends = True
+        self._make_room(server)
         super().__init__(server, *arguments, **named)
 
+    @staticmethod
+    def _make_room(server: Any) -> None:
+        """Ends connections for a new one. Who came at the same time as very many others may have
+        sent a request, with the token, that was not read yet: that is done first."""
+        others = [c for c in server.active_channels.values() if not c.ends and c.connected]
+        left = len(others)
+        if left < MOST:
+            return
+        for channel in sorted(others, key=Channel.worth):
+            if left < (MOST_NEW if channel.is_new() else MOST):
+                break
+            channel.look()
+            if not (channel.known and channel.requests):
+                channel.ends = True
+                left -= 1
+
+    def look(self) -> None:
+        """Reads what has come of its first request, before the poll gets to it."""
+        with suppress(OSError):  # nothing has come, or the client has gone
+            if not self.asked and cast("Any", self).socket.recv(1, MSG_PEEK):
+                self.handle_read()
+
+    def is_new(self) -> bool:
+        """Whether it has asked for nothing yet, and still has time to."""
+        return not self.asked and time.time() - self.creation_time < ASKING
+
     def worth(self) -> tuple[bool, bool, float]:
-        """The connection with the least is closed first: of those without the token the oldest; of
-        the others one that waits, longest."""
+        """The connection with the least is closed first: of those without the token the oldest that
+        has had its time, then the oldest; of the others one that waits, longest."""
         if not self.known:
-            return False, False, self.creation_time
+            return False, self.is_new(), self.creation_time
         return True, bool(self.requests), self.last_activity
 
     def received(self, data: bytes) -> bool:
@@ -96,6 +126,11 @@ class Channel(HTTPChannel):
                 if self.request.completed:
                     self.sent_continue = False
                     if not self.request.empty:
+                        self.asked = True
+                        guard, asked = channel.server.guard, self.request
+                        self.known = self.known or guard.is_shown(
+                            asked.headers, getattr(asked, "query", "")
+                        )
                         channel.requests.append(self.request)
                         channel.server.add_task(channel)
                     self.request = None

@@ -66,7 +66,7 @@ class Server:
             outbuf_overflow=IN_MEMORY,
             outbuf_high_watermark=UNREAD,
             max_request_header_size=MAX_HEADER,
-            connection_limit=4 * MOST,  # never reached: `channel.py` makes room
+            connection_limit=8 * MOST,  # never reached: `channel.py` makes room
             backlog=4 * MOST,
             asyncore_use_poll=hasattr(select, "poll"),
             ident=None,
@@ -74,6 +74,7 @@ class Server:
             clear_untrusted_proxy_headers=True,
         )
         self._server.channel_class = Channel
+        self._server.guard = self.guard
         self._accept = self._server.handle_accept
         self._server.handle_accept = self._accept_some
         self._thread: threading.Thread | None = None

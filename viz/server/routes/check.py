@@ -7,6 +7,7 @@ from typing import Any
 from flask import Blueprint, Response
 
 from core.errors import ServerError
+from viz.bisect.search import RunSearch
 from viz.check.job import Asked, Check
 from viz.server.answers import answer
 from viz.server.how import opts_of
@@ -55,6 +56,22 @@ def bisect(run: str, context: int) -> Response:
     kernel = store.kernel_of(context)
     search = here.machine.weight.make(lambda: search_of(store, kernel, variant, device))
     job = here.machine.jobs.start(search.request, search.answer)
+    return answer({"job": job})
+
+
+@check_routes.post("/<run:run>/bisect")
+def bisect_run(run: str) -> Response:
+    """Begins to look for what is wrong in the whole run, as the code on disk compiles its kernels:
+    {"job"}; its result is RunBisection. The verdicts of steps outside of kernels, which it checks
+    on the way, are in the answers about checks."""
+    here = open_run(run)
+    search = here.machine.weight.make(lambda: RunSearch(here.trace, Variant()))
+
+    def take(part: Any) -> None:
+        if search.take(part):
+            here.changed()
+
+    job = here.machine.jobs.start(search.request, search.answer, search.end, take)
     return answer({"job": job})
 
 

@@ -69,6 +69,28 @@ def kernel_opts(run: str, context: int) -> Response:
     return answer({"job": here.machine.jobs.start(request, lambda made: made)})
 
 
+@workbench_routes.post("/<run:run>/kernels/<int:context>/texts")
+def changed_texts(run: str, context: int) -> Response:
+    """Begins to compile a kernel as it is changed for {"target"}: {"job"}; its result is
+    ChangedTexts. {"opts"}: the optimisations to apply, as text, in place of the compiler's choice;
+    {"skip"}: names of rules to leave out."""
+    here, asked = open_run(run), json_body()
+    opts, skip, target = opts_of(asked), names_of(asked), str(asked.get("target", ""))
+    check_how(opts, None)
+    check_target(target)
+    if isinstance(here.store, Store):
+        check_rules(here.store, skip)
+    request: dict[str, Any] = {
+        "job": "texts",
+        "target": target,
+        "graph": here.graph(context),
+        "flags": here.flags(context),
+        "opts": opts,
+        "skip": skip,
+    }
+    return answer({"job": here.machine.jobs.start(request, lambda made: made)})
+
+
 @workbench_routes.post("/<run:run>/kernels/<int:context>/search")
 def search_opts(run: str, context: int) -> Response:
     """Begins a beam search of {"width"} for the optimisations of a kernel on {"device"}: {"job"};

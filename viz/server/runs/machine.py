@@ -52,6 +52,9 @@ class Machine:
         self.changes = 0
         """Counts what may have changed answers about every run."""
         self.last_request = time.monotonic()
+        self.stays: int | None = None
+        """Seconds that the page of a program stays after its end while nobody looks at it; None: it
+        is served until somebody stops it."""
         self._serials = itertools.count()
         self._gone: list[Callable[[int], None]] = []
         self._devices = ["CPU", "REFERENCE"]
@@ -86,7 +89,7 @@ class Machine:
     def can(self) -> dict[str, Any]:
         """What of the answer about a run depends on this machine. Looks for devices meanwhile."""
         self._look_for_devices()
-        can = {"devices": self._devices, "editable": self._editable}
+        can = {"devices": self._devices, "editable": self._editable, "stays": self.stays}
         return can | {"inputs": kinds_data()}
 
     def measure(self, device: str) -> int:

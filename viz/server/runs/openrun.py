@@ -18,6 +18,7 @@ from viz.server.answers import Encoded
 from viz.server.how import check_how
 from viz.server.runs.machine import Machine
 from viz.share.reopened import open_run
+from viz.terminal import shell_word
 from viz.views.answers import RUN
 from viz.views.run import FIRST, Answer, Keep, Run
 from viz.views.store import Store
@@ -195,7 +196,8 @@ class OpenRun:
         """The run, with what can be done here."""
         if not self.store.compiles:
             return run
-        return {**run, **self._machine.can(), "targets": [*targets]}
+        again = f"uopviz open {shell_word(str(self.store.path))}"
+        return {**run, **self._machine.can(), "targets": [*targets], "again": again}
 
     def compile(self, context: int, target: str) -> int:
         """Begins to compile a kernel for a target; what was compiled before is there at once.

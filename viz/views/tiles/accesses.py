@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from core.dtype import dtypes
 from core.errors import UopvizError
-from core.runtime.emulator.counters import conflicts
+from core.runtime.emulator.banks import conflicts
 from core.tile.swizzle import PIECE, Swizzle
 from core.uop.kernelinfo import AxisType
 from core.uop.meaning_arrays import evaluate_arrays, numpy_dtype

@@ -1,0 +1,142 @@
+"""Which step of a whole run is wrong: in kernels, outside of them, in none, or not known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import viz
+from core.errors import ServerError
+from core.uop import Ops, PatternMatcher, UOp, UPat, rule
+from core.uop.observe import context
+from core.uop.rewrite import graph_rewrite
+from tests.viz.test_json import SHAPES
+from tests.viz.whatif.running import record
+from viz.bisect import worker as bisect_worker
+from viz.bisect.search import RunSearch, bisect_run
+from viz.bisect.tasks import MOST_SEARCHED, Tasks, do_all
+from viz.check.known.beside import take_kept
+from viz.command.bisect import run_lines
+from viz.terminal import plain
+from viz.views.store import Store
+from viz.whatif import worker
+from viz.whatif.variant import Variant
+
+
+@rule(UPat(Ops.SUB, src=(UPat.var("a"), UPat.var("b"))))
+def swapped(a: UOp, b: UOp) -> UOp:
+    """a - b -> b - a, which is wrong"""
+    return b + a * -1
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tasks are done in this process."""
+    monkeypatch.setattr(worker, "limit_files", abs)
+    monkeypatch.setattr(bisect_worker, "limit_memory", abs)
+
+    class Here:
+        def __init__(self, jobs: int, seconds: float) -> None:
+            pass
+
+        def do(self, tasks: Sequence[dict[str, Any]], told: Any) -> None:
+            for at, task in enumerate(tasks):
+                told(at, {"result": bisect_worker.TASKS[task["job"]](task)})
+
+        def close(self) -> None:
+            pass
+
+    monkeypatch.setattr("viz.bisect.search.Workers", Here)
+
+
+def said(made: dict[str, Any]) -> str:
+    assert SHAPES.problems(made, "RunBisection") == []
+    return "\n".join(map(plain, run_lines(made)))
+
+
+@pytest.mark.usefixtures("here")
+def test_nothing_is_found_and_what_was_tried_is_said(tmp_path: Path) -> None:
+    record(tmp_path / "run.viz")
+    store = Store(tmp_path / "run.viz")
+    progress: list[str] = []
+    made = bisect_run(store, progress=lambda share, text: progress.append(text))
+    text = said(made)
+    assert (made["wrong"], made["told"]) == (False, True)
+    assert text.startswith("no difference was found\n")
+    assert "2 kernels compiled, the code on disk: 2 agree with the reference" in text
+    assert "on one set of random inputs for each kernel" in text and "not proved" in text
+    assert "right" not in text
+    assert progress[-1] == "2 of 2 kernels judged"
+    steps = made["steps"]
+    assert sum(steps["counts"].values()) > 0
+    known = take_kept(store).whole()  # the verdicts of steps are kept as those of a check
+    assert len(known) == steps["passes"]
+    again = bisect_run(store)
+    assert again["steps"] == steps
+    store.close()
+
+
+@pytest.mark.usefixtures("here")
+def test_a_pass_that_fails_in_every_kernel_is_one_culprit(tmp_path: Path) -> None:
+    record(tmp_path / "run.viz")
+    store = Store(tmp_path / "run.viz")
+    made = bisect_run(store, Variant(skip=("reduce_in_loop",)))
+    text = said(made)
+    assert made["wrong"]
+    states = {row["name"][0]: row["state"] for row in made["kernels"]}
+    assert states == {"r": "fails", "E": "agrees"}
+    assert [one["kernel"]["name"][0] for one in made["found"]] == ["r"]
+    assert "reduce fails" in text
+    assert "1 agrees with the reference, 1 fails to compile" in text
+    store.close()
+
+
+@pytest.mark.usefixtures("here")
+def test_a_wrong_step_of_a_schedule_is_found(tmp_path: Path) -> None:
+    with viz.record(tmp_path / "run.viz"), context("schedule 1 kernel", "schedule"):
+        x = UOp.variable("x", 0, 9)
+        graph_rewrite(UOp.sink(x - 3), PatternMatcher([swapped]), name="tidy")
+    store = Store(tmp_path / "run.viz")
+    made = bisect_run(store)
+    text = said(made)
+    assert made["wrong"] and made["kernels"] == []
+    (step,) = made["steps"]["differing"]
+    assert (step["rule"]["name"], step["pass"], step["step"]) == ("swapped", "tidy", 1)
+    assert "swapped is wrong, in pass tidy" in text
+    assert f"`uopviz show TRACE {step['rewrite']} 1`" in text
+    store.close()
+
+
+def test_what_cannot_be_judged_is_no_agreement(tmp_path: Path) -> None:
+    record(tmp_path / "run.viz")
+    store = Store(tmp_path / "run.viz")
+    search = RunSearch(store, Variant())
+    lost = {"error": {"what": "its process ended without an answer", "where": "", "hint": ""}}
+    search.take({"kernel": 0, "answer": lost})
+    search.take({"kernel": 1, "answer": lost})
+    made = search.answer()
+    assert (made["wrong"], made["told"]) == (False, False)
+    text = said(made)
+    assert text.startswith("no difference was found, but not everything could be judged")
+    assert "2 could not be judged" in text
+    with pytest.raises(ServerError, match="those of one kernel"):
+        RunSearch(store, Variant(opts="UPCAST(0, 4)"))
+    store.close()
+
+
+def test_only_some_wrong_kernels_are_searched_the_smallest_first() -> None:
+    count = MOST_SEARCHED + 3
+    kernels = [{"subject": {"graph": {"nodes": [0] * (count - n)}}, "n": n} for n in range(count)]
+    wrong = {"outcome": None, "wrong": True, "culprit": None}
+    rounds: list[list[int]] = []
+
+    def do(tasks: Sequence[dict[str, Any]], told: Any) -> None:
+        rounds.append([task["n"] for task in tasks])
+        for at in range(len(tasks)):
+            told(at, {"result": wrong})
+
+    do_all(Tasks(kernels, [], kernels, 1), do, lambda part: None, lambda share, text: None)
+    assert rounds == [list(range(count)), list(range(count - 1, 2, -1))]

@@ -1,0 +1,66 @@
+"""A worker process of this room: one task in each line of its input, one answer in each line of its
+output, until the input ends. A kernel is compiled with the code on disk and judged, or steps of a
+trace are checked.
+
+Graphs may come from a stranger's trace: they are decoded strictly and checked before anything is
+run.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from core.check.isolate import MEMORY_LIMIT
+from core.check.limits import limit_memory
+from core.errors import UopvizError
+from viz.check.part import Part, check_part
+from viz.whatif.worker import bisect_job
+from viz.work.lines import WRONG_REQUEST
+
+Data = dict[str, Any]
+
+
+def check_task(request: Mapping[str, Any]) -> Data:
+    """The steps of passes of a trace: {"parts"}, the result of each pass."""
+    numbers = tuple(int(number) for number in request["rewrites"])
+    files = tuple(str(name) for name in request["files"])
+    part = Part(str(request["trace"]), numbers, seconds=float(request["seconds"]), files=files)
+    return {"parts": check_part(part)}
+
+
+TASKS: Final[Mapping[str, Callable[[Mapping[str, Any]], Data]]] = {
+    "bisect": bisect_job,
+    "check": check_task,
+}
+
+
+def answer(line: str) -> Data:
+    """The answer to one task: {"result"}, or {"error"} in words."""
+    try:
+        request: Data = json.loads(line)
+        limit_memory(min(MEMORY_LIMIT, int(request["memory"])))
+        return {"result": TASKS[str(request["job"])](request)}
+    except UopvizError as error:
+        what, where, hint = error.what, error.where, error.hint
+    except MemoryError:
+        what, where, hint = "it needs more memory than a task may take", "", ""
+    except WRONG_REQUEST as error:
+        what = f"it could not be worked on ({type(error).__name__}: {error})"[:500]
+        where, hint = "", "the trace may be damaged"
+    return {"error": {"what": what, "where": where, "hint": hint}}
+
+
+def main() -> int:
+    """Answers tasks until there are no more."""
+    for line in sys.stdin:
+        said = json.dumps(answer(line))
+        sys.stdout.write(said + "\n")
+        sys.stdout.flush()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

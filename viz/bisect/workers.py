@@ -1,0 +1,141 @@
+"""Processes that do tasks one after another, so that each loads the compiler once.
+
+A task that crashes its process or takes too long costs itself its answer, and nothing else: the
+next one gets a new process. Never does a task in this process.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError, Executor, ThreadPoolExecutor, as_completed
+from contextlib import suppress
+from typing import Any, Final, cast
+
+from core.check import child
+from core.errors import UopvizError
+from viz.environment import bytecode_folder
+from viz.whatif.isolated import MEMORY, TRACE, work, work_in_parts
+from viz.work.executors import is_lost
+
+Data = dict[str, Any]
+Told = Callable[[int, Data], None]
+"""Is told the answer to a task by its place: {"result"}, or {"error"} in words."""
+Do = Callable[[Sequence[Data], Told], None]
+"""Does tasks, and tells each answer in the thread that called it."""
+WORKER: Final = "viz.bisect.worker"
+MAX_ANSWER: Final = 1 << 26
+"""Bytes of one answer."""
+
+
+class Workers:
+    """At most `jobs` processes, for tasks that may each take so many seconds. `grouped`: they are
+    of the group of this process, and end with it when that is killed."""
+
+    def __init__(self, jobs: int, seconds: float, *, grouped: bool = False) -> None:
+        self._jobs, self._seconds, self._grouped = jobs, seconds, grouped
+        self._lock = threading.Lock()
+        self._all: set[subprocess.Popen[bytes]] = set()
+        self._idle: list[subprocess.Popen[bytes]] = []
+        self._closed = False
+
+    def close(self) -> None:
+        """Ends all processes; tasks that are under way get no answer."""
+        with self._lock:
+            self._closed = True
+            processes, self._all = self._all, set()
+        for process in processes:
+            child.end(process)
+
+    def do(self, tasks: Sequence[Data], told: Told) -> None:
+        """Does tasks, begun in their order. Whatever ends it early ends the processes."""
+        with ThreadPoolExecutor(max(1, min(self._jobs, len(tasks)))) as pool:
+            try:
+                begun = {pool.submit(self._answer, task): at for at, task in enumerate(tasks)}
+                for future in as_completed(begun):
+                    told(begun[future], future.result())
+            except BaseException:
+                self.close()
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
+    def _answer(self, task: Data) -> Data:
+        process = self._process()
+        timer = threading.Timer(self._seconds, child.kill, (process,))
+        timer.start()
+        try:
+            answer = _asked(process, task)
+        finally:
+            late = not timer.is_alive()
+            timer.cancel()
+        if answer is not None:
+            with self._lock:
+                self._idle.append(process)
+            return answer
+        with self._lock:
+            self._all.discard(process)
+        how = child.how(child.end(process))
+        if late:
+            return _failed(f"it took longer than {self._seconds:.0f} seconds and was ended")
+        return _failed(f"its process ended without an answer ({how})")
+
+    def _process(self) -> subprocess.Popen[bytes]:
+        with self._lock:
+            if self._closed:
+                raise CancelledError
+            if self._idle:
+                return self._idle.pop()
+            made = child.start(WORKER, subprocess.DEVNULL, bytecode_folder(), not self._grouped)
+            self._all.add(made)
+            return made
+
+
+def _asked(process: subprocess.Popen[bytes], task: Data) -> Data | None:
+    """The answer of a process; None where it ended without one."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with suppress(OSError, ValueError):
+        process.stdin.write(json.dumps({**task, "memory": MEMORY}).encode() + b"\n")
+        process.stdin.flush()
+        while line := process.stdout.readline(MAX_ANSWER + 1):
+            if len(line) > MAX_ANSWER:
+                return None
+            found = json.loads(line)
+            if isinstance(found, dict) and ("result" in found or "error" in found):
+                return cast("Data", found)
+    return None
+
+
+def _failed(what: str) -> Data:
+    return {"error": {"what": what, "where": "", "hint": ""}}
+
+
+def elsewhere(executor: Executor, seconds: float) -> Do:
+    """Tasks that an executor does: a process for each."""
+
+    def do(tasks: Sequence[Data], told: Told) -> None:
+        begun = {
+            executor.submit(work_in_parts if task["job"] == "check" else work, task, seconds): at
+            for at, task in enumerate(tasks)
+        }
+        for future in as_completed(begun):
+            try:
+                found = future.result()
+                found.pop(TRACE, None)
+                answer = {"result": found}
+            except UopvizError as error:
+                answer = {"error": vars_of(error)}
+            except Exception as error:
+                if not is_lost(error):
+                    raise
+                answer = _failed("its process ended without an answer")
+            told(begun[future], answer)
+
+    return do
+
+
+def vars_of(error: UopvizError) -> Data:
+    """An error as a worker says it."""
+    return {"what": error.what, "where": error.where, "hint": error.hint}

@@ -1,0 +1,261 @@
+"""Kernels of a run compiled for targets, for an export: in processes, equal kernels once, and not
+at all what an earlier export has kept.
+
+A kernel that cannot be compiled costs no other one its text: why stands in the place of its text.
+Never compiles in this process, and never the kernels of another compiler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Generator, Iterable, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory, mkdtemp
+from typing import Any, Final
+
+from core.errors import BudgetError, ServerError, TraceError, UopvizError
+from core.render.kinds import KINDS
+from core.target import targets
+from viz.format.schema import SUFFIX
+from viz.views.compiled import MAX_FILES
+from viz.views.run import Run
+from viz.views.store import Store
+from viz.views.texts import failed_text, text_of
+from viz.work.compiling import check_target, graph_of
+from viz.work.targets import USUAL, kept
+from viz.workers.pool import Answered, Pool, processors
+from viz.write.database import change_meta
+
+_WORKER: Final = "viz.work.targets.worker"
+_SECONDS: Final = 120.0
+"""What compiling one kernel may take."""
+_NAMED: Final = 5
+"""Kernels that could not be compiled which a sentence names."""
+Progress = Callable[[int, int, str], None]
+"""Told how many compilations have ended, of how many, and what has ended last."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What kernels are compiled for: `texts` alone, and `passes` too. `usual`: the texts of USUAL,
+    for kernels whose own target is of another family."""
+
+    texts: Sequence[str] = ()
+    passes: Sequence[str] = ()
+    usual: bool = False
+
+    def check(self) -> None:
+        """Raises ServerError for a target that there is not."""
+        for target in (*self.texts, *self.passes):
+            check_target(target)
+
+
+@dataclass
+class _Task:
+    """One compilation, for all kernels of a run with that graph. `numbers`: of the nodes of its
+    graph, of each kernel."""
+
+    name: str
+    graph: dict[str, Any]
+    target: str
+    trace: bool
+    made_of: list[str]
+    kernels: dict[int, list[int]] = field(default_factory=dict[int, list[int]])
+    texts: list[dict[str, Any]] | None = None
+    passes: bytes | None = None
+
+    def __post_init__(self) -> None:
+        """Looks up what an earlier export has kept."""
+        if self.trace:
+            self.passes = kept.passes.find(self.made_of)
+        else:
+            self.texts = kept.find_texts(self.made_of)
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether nothing has to be compiled."""
+        return self.texts is not None or self.passes is not None
+
+
+@contextmanager
+def compiled_for(
+    run: Run, kernels: Collection[int], wanted: Wanted, progress: Progress
+) -> Generator[list[str]]:
+    """Kernels compiled for targets, for as long as the block lasts; sentences of what could not be.
+    Raises ServerError, and what `progress` raises."""
+    wanted.check()
+    if not isinstance(run, Store) or not (wanted.texts or wanted.passes or wanted.usual):
+        yield []
+        return
+    with TemporaryDirectory(prefix="uopviz-passes-") as folder:
+        yield _Compiling(run, Path(folder), progress).work(kernels, wanted)
+
+
+class _Compiling:
+    """Compiles kernels of one run; traces go to `folder`."""
+
+    def __init__(self, run: Store, folder: Path, progress: Progress) -> None:
+        self._run, self._folder, self._progress = run, folder, progress
+        self._failed: list[str] = []
+        self._new_texts: list[tuple[Sequence[str], list[dict[str, Any]]]] = []
+        self._new_traces: list[tuple[Sequence[str], Path]] = []
+        self._names = {row["id"]: str(row["name"]) for row in run.tree()["rows"]}
+
+    def work(self, kernels: Collection[int], wanted: Wanted) -> list[str]:
+        """Compiles all that is wanted; sentences of what could not be."""
+        tasks = self._tasks(kernels, wanted)
+        ready: dict[int, Answered[int]] = {}
+        with Pool[int](_WORKER, processors(), _SECONDS) as pool:
+            for at, task in enumerate(tasks):
+                if task.is_kept:
+                    ready[at] = Answered(at)
+                else:
+                    pool.ask(at, self._request(at, task))
+            self._progress(len(ready), len(tasks), "")
+            taken = self._take_ready(tasks, ready, 0)
+            for answered in pool.answers():
+                task = tasks[answered.key]
+                ready[answered.key] = answered
+                taken = self._take_ready(tasks, ready, taken)
+                self._progress(taken + len(ready), len(tasks), f"{task.name} for {task.target}")
+        kept.keep_texts(self._new_texts)
+        kept.passes.keep((made_of, path.read_bytes()) for made_of, path in self._new_traces)
+        return self._said()
+
+    def _take_ready(self, tasks: Sequence[_Task], ready: dict[int, Answered[int]], at: int) -> int:
+        """Takes what is ready, in the order of the tasks: what has which number does not depend on
+        who was faster. From `at` on; which one is next."""
+        while at in ready:
+            task, answered = tasks[at], ready.pop(at)
+            if task.is_kept:
+                self._take_kept(task)
+            elif task.trace:
+                self._take_passes(task, answered)
+            elif answered.error is not None:
+                self._fail(task, answered.error)
+            else:
+                self._take_texts(task, answered.value)
+                self._new_texts.append((task.made_of, answered.value))
+            at += 1
+        return at
+
+    def _tasks(self, kernels: Iterable[int], wanted: Wanted) -> list[_Task]:
+        """What has to be compiled: passes first, since they take longest."""
+        found: dict[str, _Task] = {}
+        texts: dict[str, _Task] = {}
+        beyond = 0
+        for kernel in kernels:
+            passes = [t for t in dict.fromkeys(wanted.passes) if not self._run.compiled(kernel, t)]
+            targets_of_texts = self._text_targets(kernel, wanted)
+            if not passes and not targets_of_texts:
+                continue
+            try:
+                graph, numbers = graph_of(self._run, kernel)
+            except UopvizError as error:
+                if not self._run.compiles and (wanted.texts or wanted.passes):
+                    raise
+                if not self._run.compiles:
+                    continue  # nobody has asked
+                self._failed.append(f"{self._name(kernel)}: {error.what}")
+                continue
+            for target in passes:
+                if len(found) == MAX_FILES:
+                    beyond += 1
+                    continue
+                made = kept.made_of(graph, target)
+                # a trace says of which kernel it is: equal kernels have one each
+                task = _Task(self._name(kernel), graph, target, True, made, {kernel: numbers})
+                found[f"{kernel} {target}"] = task
+            for target in targets_of_texts:
+                made = kept.made_of(graph, target)
+                task = _Task(self._name(kernel), graph, target, False, made)
+                texts.setdefault("\n".join(made[:2]), task).kernels[kernel] = numbers
+        if beyond:
+            self._failed.append(f"{beyond:,} more, of which there is no room")
+        return [*found.values(), *texts.values()]
+
+    def _text_targets(self, kernel: int, wanted: Wanted) -> list[str]:
+        """The targets that texts of a kernel are wanted for and that it has none for."""
+        recorded = self._run.recorded_targets(kernel)
+        recorded |= {one["target"] for one in self._run.texts.of(kernel)}
+        have = recorded | {*wanted.passes}
+        have |= {target for target in USUAL if self._run.compiled(kernel, target)}
+        chosen = [*wanted.texts]
+        if wanted.usual:
+            families = {targets[name].family for name in have if name in targets}
+            chosen += [name for name in USUAL if targets[name].family not in families]
+        return [name for name in dict.fromkeys(chosen) if name not in have]
+
+    def _name(self, kernel: int) -> str:
+        return self._names.get(kernel, str(kernel))
+
+    def _request(self, at: int, task: _Task) -> dict[str, Any]:
+        request: dict[str, Any] = {"graph": task.graph, "target": task.target}
+        if task.trace:
+            (kernel,) = task.kernels
+            path = self._folder / str(at) / f"passes{SUFFIX}"
+            path.parent.mkdir()
+            request |= {"trace": str(path), "kernel": kernel, "run": self._run_name}
+        return request
+
+    @property
+    def _run_name(self) -> str:
+        return str(self._run.files[0].meta.get("run", ""))
+
+    def _take_kept(self, task: _Task) -> None:
+        """Takes what an earlier export has kept."""
+        if task.texts is not None:
+            self._take_texts(task, task.texts)
+            return
+        (kernel,) = task.kernels
+        path = Path(mkdtemp(dir=self._folder)) / f"passes{SUFFIX}"
+        path.write_bytes(task.passes or b"")
+        try:
+            about = {"kernel": kernel, "target": task.target}
+            change_meta(path, {"run": self._run_name, "passes_for": about})
+            self._run.attach(path)
+        except (TraceError, BudgetError) as error:
+            self._fail(task, ServerError(error.what, hint=error.hint))
+
+    def _take_texts(self, task: _Task, made: list[dict[str, Any]]) -> None:
+        """Gives texts to all kernels of a task."""
+        for kernel, numbers in task.kernels.items():
+            texts: list[dict[str, Any]] = []
+            for one in made:
+                sets = [[numbers[place] for place in places] for places in one["sets"]]
+                origins = [sets[at] for at in one["lines"]]
+                said = one["kind"], task.target, one["text"], one["facts"]
+                texts.append(text_of(*said, origins))
+            self._run.texts.add(kernel, texts)
+
+    def _take_passes(self, task: _Task, answered: Answered[int]) -> None:
+        """Takes up the trace of a compilation, also of one that failed."""
+        error = answered.error
+        if error is None:
+            path = self._folder / str(answered.key) / f"passes{SUFFIX}"
+            said = answered.value["error"]
+            try:
+                self._run.attach(path)
+            except (TraceError, BudgetError) as raised:
+                error = ServerError(raised.what, hint=raised.hint)
+            if said is not None:
+                error = ServerError(*(str(said[key]) for key in ("what", "where", "hint")))
+            elif error is None:
+                self._new_traces.append((task.made_of, path))
+        if error is not None:
+            self._fail(task, error)
+
+    def _fail(self, task: _Task, error: ServerError) -> None:
+        self._failed.append(f"{task.name} for {task.target}: {error.what}")
+        family = targets[task.target].family
+        kind = next(one.name for one in KINDS if family in one.families)
+        for kernel in task.kernels:
+            said = failed_text(kind, task.target, error.what, error.where, error.hint)
+            self._run.texts.add(kernel, [said])
+
+    def _said(self) -> list[str]:
+        said = [f"not compiled: {what}" for what in self._failed[:_NAMED]]
+        if len(self._failed) > _NAMED:
+            said.append(f"not compiled: {len(self._failed) - _NAMED:,} more")
+        return said

@@ -1,0 +1,46 @@
+"""The other end of `viz/workers/pool.py`: a process that answers requests until nobody asks more.
+
+Reads lines of JSON on standard input and writes one line for each: {"value"} or {"error"}. Never
+does the work.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from core.check.limits import limit_memory
+from core.errors import UopvizError
+
+Work = Callable[[Mapping[str, Any]], Any]
+
+
+def serve(work: Work, what: str, memory: int) -> int:
+    """Answers each request on standard input with `work`, within `memory` bytes that the process
+    may write; the exit code. `what` is worked on, such as "the kernel"."""
+    limit_memory(memory)
+    answers, sys.stdout = sys.stdout, sys.stderr  # what the work prints is no answer
+    for line in sys.stdin:
+        answers.write(json.dumps(_answer(work, json.loads(line), what)) + "\n")
+        answers.flush()
+    return 0
+
+
+def _answer(work: Work, request: Mapping[str, Any], what: str) -> dict[str, Any]:
+    try:
+        return {"value": work(request)}
+    except UopvizError as error:
+        return _error(error.what, error.where, error.hint)
+    except MemoryError:
+        said = f"{what} needs more memory than a worker may take"
+        return _error(said, "", "try it at a smaller size")
+    except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError,
+            AttributeError, OSError) as error:  # fmt: skip
+        said = f"{what} could not be worked on ({type(error).__name__}: {error})"
+        return _error(said[:500], "", "the trace may be damaged")
+
+
+def _error(what: str, where: str, hint: str) -> dict[str, Any]:
+    return {"error": {"what": what, "where": where, "hint": hint}}
