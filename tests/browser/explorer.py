@@ -22,10 +22,11 @@ addEventListener("securitypolicyviolation", (e) =>
   window.violations.push(`${e.violatedDirective} ${e.blockedURI} ${e.sourceFile}:${e.lineNumber}`));
 """
 
-CLOSED: Final = """
-try { if (localStorage.getItem("uopviz.drawer") === null)
-        localStorage.setItem("uopviz.drawer", "false"); } catch {}
+LARGE: Final = """
+try { if (localStorage.getItem("uopviz.sourcesHalf") === null)
+        localStorage.setItem("uopviz.sourcesHalf", "true"); } catch {}
 """
+"""The sources at half of the room, which compiles for three targets each time."""
 
 PROBE: Final = (12, 6)
 """Distance of the points at which `boxes` looks for nodes, px."""
@@ -75,7 +76,7 @@ class Explorer:
 
     def ready(self) -> Explorer:
         """Waits until a pass is drawn."""
-        expect(self.page.locator(".pf")).to_contain_text(re.compile(r"\d nodes?"))
+        expect(self.scope).to_contain_text(re.compile(r"\d of \d"))
         expect(self.page.locator(".working")).to_have_count(0)
         return self
 
@@ -137,9 +138,39 @@ class Explorer:
         return self.page.locator("aside.nav")
 
     @property
-    def drawer(self) -> Locator:
-        """Sources and problems."""
-        return self.page.locator("section.drawer")
+    def sources(self) -> Locator:
+        """The sources at the foot of the graphs."""
+        return self.page.locator("section.sources")
+
+    @property
+    def subject(self) -> Locator:
+        """The line under the top bar: what is looked at, Check and Run."""
+        return self.page.locator(".subj")
+
+    @property
+    def notice(self) -> Locator:
+        """The line of notices under it."""
+        return self.page.get_by_role("region", name="Notice")
+
+    @property
+    def run_button(self) -> Locator:
+        """The button that runs the kernel."""
+        return self.subject.get_by_role("button", name="Run", exact=True)
+
+    @property
+    def scope(self) -> Locator:
+        """The menu "Near, 19 of 79": how many nodes are drawn."""
+        return self.page.locator(".pts .scope")
+
+    @property
+    def zoom(self) -> Locator:
+        """The zoom of the graphs, in the step bar."""
+        return self.page.locator(".zoom .num")
+
+    @property
+    def said(self) -> Locator:
+        """What the page told screen readers last."""
+        return self.page.locator(".panes > .sr[role=status]")
 
     def canvas(self, side: str = "after") -> Locator:
         """The canvas of a pane, by what a screen reader calls it."""
@@ -183,11 +214,25 @@ class Explorer:
                 return picture
         raise AssertionError("the graph does not come to rest")
 
+    def give(self, *titles: str) -> Explorer:
+        """Commands by their names, from the palette."""
+        for title in titles:
+            give(self.page, title)
+        return self
+
     def press(self, *keys: str) -> Explorer:
         """Keys, one after another."""
         for key in keys:
             self.page.keyboard.press(key)
         return self
+
+
+def give(page: Page, title: str) -> None:
+    """Gives a command of that name, from the palette."""
+    page.keyboard.press("Control+k")
+    page.get_by_role("dialog").get_by_role("combobox").fill(title)
+    exactly = page.locator(".el").filter(has_text=re.compile(f"^{re.escape(title)}$"))
+    page.get_by_role("group", name="Commands").get_by_role("option").filter(has=exactly).click()
 
 
 def _clusters(points: list[list[float]]) -> list[list[list[float]]]:

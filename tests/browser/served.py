@@ -18,6 +18,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, Self
@@ -115,6 +116,23 @@ class Process:
         rows: list[dict[str, Any]] = self.get("tree")["rows"]
         return rows
 
+    def closes_input(self, timeout: float = 30) -> int:
+        """Its standard input ends, and so a program that reads it; its exit code."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        return self._process.wait(timeout=timeout)
+
+    @property
+    def viewer(self) -> int:
+        """The process that serves the page of this program, while that runs."""
+        parent = str(self._process.pid)
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            with suppress(OSError):  # it has just ended
+                fields = stat.read_text().rpartition(")")[2].split()
+                if fields[1] == parent and b"--live" in (stat.parent / "cmdline").read_bytes():
+                    return int(stat.parent.name)
+        raise AssertionError("no viewer")
+
     def say(self, line: str) -> None:
         """A line of standard input."""
         assert self._process.stdin is not None
@@ -148,6 +166,8 @@ class Process:
     def __exit__(self, *_: object) -> None:
         if self._process.poll() is None:
             self.end()
+        else:
+            self._close()
 
 
 def serve(trace: Path, port: int | None = None, beside: Sequence[Path] = ()) -> Process:
@@ -159,7 +179,7 @@ def serve(trace: Path, port: int | None = None, beside: Sequence[Path] = ()) -> 
     return Process(command, environment(), errors=False)
 
 
-def run_live(program: Path, trace: Path) -> Process:
-    """`VIZ=1 python PROGRAM`."""
-    setting = environment(VIZ="1", VIZ_TRACE=str(trace))
+def run_live(program: Path, trace: Path, stays: int = 0) -> Process:
+    """`VIZ=1 python PROGRAM`; its page stays so many seconds after it."""
+    setting = environment(VIZ="1", VIZ_TRACE=str(trace), UOPVIZ_STAY=str(stays))
     return Process([sys.executable, str(program)], setting, errors=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.explorer import WATCH, Explorer
+from tests.browser.explorer import WATCH, Explorer, give
 from tests.browser.served import ROOT, Process, environment, serve
 from tests.states.scenes import pair
 
@@ -107,7 +107,7 @@ def test_the_difference_in_ptx_is_read(explorer: Explorer) -> None:
     expect(source.locator(".ln.dd", has_text="fma.rn.f32").first).to_be_visible()
     added = source.locator(".ln.da")
     assert any("mul" in line for line in added.all_inner_texts())
-    page.keyboard.press("Shift+U")
+    give(page, "Show the text side by side, or in one column")
     expect(source.locator(".cmp-pair")).to_have_count(0)
     expect(source.locator(".ln.dd", has_text="fma.rn.f32").first).to_be_visible()
 
@@ -158,12 +158,12 @@ def test_differences_are_reached_by_key_and_counted(explorer: Explorer) -> None:
     page = explorer.page
     foot = walk(page)
     row = page.get_by_role("slider", name="Row")
-    page.keyboard.press("n")
+    page.keyboard.press("d")
     expect(row).to_have_attribute("aria-valuenow", "2")
     expect(foot).to_contain_text("+ 2 only in B")
-    page.keyboard.press("Shift+N")
+    page.keyboard.press("Shift+D")
     expect(row).to_have_attribute("aria-valuenow", "1")
-    page.keyboard.press("Home")
+    give(page, "Input graphs of both")
     expect(row).to_have_attribute("aria-valuetext", "input graphs")
     expect(foot).to_contain_text("+ 0 only in B")
 
@@ -172,11 +172,11 @@ def test_one_side_moves_alone_and_back_in_step(explorer: Explorer) -> None:
     page = explorer.page
     foot = walk(page)
     for _ in range(3):
-        page.keyboard.press("Shift+ArrowRight")
+        give(page, "A alone: next step")
     expect(page.locator(".cmp-pts")).to_contain_text("step 4 of")
     expect(foot).to_contain_text("Not in step")
     expect(page).to_have_url(re.compile(r"cz=4.0"))
-    page.keyboard.press("i")
+    give(page, "Both sides in step again")
     expect(foot).not_to_contain_text("Not in step")
     expect(page.locator(".cmp-pts")).to_contain_text("step 1 of")
 
@@ -214,7 +214,7 @@ def test_nodes_and_lines_of_both_texts_are_linked(explorer: Explorer) -> None:
 
 def test_swapping_turns_everything_round(explorer: Explorer) -> None:
     page = explorer.page
-    page.keyboard.press("Shift+S")
+    give(page, "Swap A and B")
     rules = page.get_by_role("region", name="Rules that fire more or less")
     expect(rules.locator("[data-line]")).to_contain_text("only in B")
     expect(page.locator(".cmp-first")).to_contain_text(RULE)
@@ -233,8 +233,8 @@ def test_filter_without_a_hit_says_so_and_is_cleared(explorer: Explorer) -> None
 
 def test_passes_are_opened_from_their_list_and_escape_leads_back(explorer: Explorer) -> None:
     page = explorer.page
-    page.keyboard.press("t")
-    page.keyboard.press("t")
+    give(page, "Next tab of the comparison")
+    give(page, "Next tab of the comparison")
     line = page.locator(".cmp-pass-line").first
     expect(line).to_contain_text("decompose")
     line.get_by_role("link").click()
@@ -260,7 +260,7 @@ def test_alone_it_says_what_to_do(browser: Browser, server: Process) -> None:
 
 def test_rules_are_listed_by_what_they_cost_and_lead_to_their_pages(explorer: Explorer) -> None:
     page = explorer.page
-    page.keyboard.press("t")
+    give(page, "Next tab of the comparison")
     lines = page.locator(".cmp-rule.whole")
     expect(lines).to_have_count(1)
     page.get_by_role("button", name="By time").click()
@@ -280,7 +280,7 @@ def test_a_filter_is_that_of_one_tab(explorer: Explorer) -> None:
     rules = page.get_by_role("region", name="Rules that fire more or less")
     rules.get_by_role("button", name=RULE).click()
     expect(page.locator("#cmp-filter")).to_have_value(RULE)
-    page.keyboard.press("Shift+T")
+    give(page, "Previous tab of the comparison")
     expect(page.locator("#cmp-filter")).to_have_value("")
     expect(page.locator(".cmp-row")).to_have_count(1)
 
@@ -297,7 +297,7 @@ def test_the_menu_of_passes_opens_at_the_one_that_is_shown(explorer: Explorer) -
 def test_what_is_selected_stays_while_all_nodes_come(explorer: Explorer) -> None:
     page = explorer.page
     foot = walk(page)
-    page.keyboard.press("End")
+    give(page, "Last row")
     pane = page.locator(".cmp-walk canvas[role=img]").first
     x, y = next(at for at in explorer.boxes("of A") if _is_node(page, pane, at))
     page.mouse.click(x, y)

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Download, Route, expect
 
-from tests.browser.conftest import Pass
 from tests.browser.explorer import Explorer
+from tests.browser.fixtures import Pass
 from tests.browser.served import PROGRAMS, Process, export, record, serve
 from viz.share.reopened import open_run
 from viz.write.writer import TraceWriter
@@ -26,7 +26,7 @@ def exported(trace: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_file_works_offline(new_page: New, exported: Path, some_pass: Pass) -> None:
-    e = new_page(offline=True, drawer=True)
+    e = new_page(offline=True, sources=True)
     asked: list[str] = []
     e.page.on("request", lambda r: asked.append(r.url))
     e.goto(exported.as_uri())
@@ -40,9 +40,9 @@ def test_the_file_works_offline(new_page: New, exported: Path, some_pass: Pass) 
     expect(e.inspector.locator("h2")).to_have_text(rule["name"])
     expect(e.inspector.locator(".snip")).to_contain_text(f"def {rule['name']}")
     e.places(e.boxes()[:3])
-    expect(e.inspector.locator("h3").filter(has_text="Node")).to_be_visible()
-    expect(e.drawer.locator(".cm-line").nth(3)).to_be_visible()
-    expect(e.drawer).to_contain_text("To run this kernel, open the trace with uopviz")
+    expect(e.inspector.get_by_role("tab", name="Node")).to_contain_text("u")
+    expect(e.sources.locator(".cm-line").nth(3)).to_be_visible()
+    expect(e.subject).to_contain_text("To run this kernel, open the trace with uopviz")
     e.press("/")
     expect(e.page.locator("#search")).to_be_focused()
     e.page.keyboard.type(rule["name"])
@@ -75,8 +75,8 @@ def test_a_large_graph_is_laid_out_by_the_worker_of_the_file(new_page: New, tmp_
         t.match(step, rule, sink, done, {}, ns=100)
         t.rewrite_end(step, done, nodes=1200)
     e = new_page(offline=True).goto(export(path, tmp_path / "large.html").as_uri())
-    e.press("Shift+B", "a")  # with repeated blocks shown
-    expect(e.page.locator(".pf")).to_contain_text(re.compile(r"(1,\d{3}) of \1 nodes"))
+    e.give("Fold or show repeated blocks").press("a")  # with repeated blocks shown
+    expect(e.scope).to_have_text(re.compile(r"^All, (1,\d{3}) of \1$"))
     expect(e.page.locator(".working")).to_have_count(0)
     assert e.boxes()
 
@@ -85,7 +85,7 @@ def test_the_page_exports_in_the_background(
     open_page: Callable[..., Explorer], server: Process, some_pass: Pass, tmp_path: Path
 ) -> None:
     e = open_page(some_pass.at(1)).ready()
-    menu = e.page.get_by_role("button", name="Export", exact=True)
+    menu = e.page.get_by_role("button", name="Share", exact=True)
     menu.click()
     running = {"state": "running", "progress": "42%, copying", "result": None, "error": None}
 
@@ -119,8 +119,8 @@ def test_captured_values_are_kept_on_request(
         e = new_page().goto(other.url)
         kept = []
         for wanted in (False, True):
-            e.page.get_by_role("button", name="Export", exact=True).click()
-            menu = e.page.get_by_role("dialog", name="Export")
+            e.page.get_by_role("button", name="Share", exact=True).click()
+            menu = e.page.get_by_role("dialog", name="Share")
             tick = menu.get_by_role("checkbox", name=box)
             expect(tick).not_to_be_checked()  # each export anew
             if wanted:
@@ -138,9 +138,9 @@ def test_captured_values_are_kept_on_request(
     assert held["kernels"] > 0
     assert [one["bytes"] for one in kept] == [0, held["bytes"], held["bytes"]]
     e = new_page().goto(server.url)  # of a run without any
-    e.page.get_by_role("button", name="Export", exact=True).click()
-    expect(e.page.get_by_role("dialog", name="Export").get_by_role("button")).not_to_have_count(0)
-    expect(e.page.get_by_role("dialog", name="Export").get_by_role("checkbox")).to_have_count(0)
+    e.page.get_by_role("button", name="Share", exact=True).click()
+    expect(e.page.get_by_role("dialog", name="Share").get_by_role("button")).not_to_have_count(0)
+    expect(e.page.get_by_role("dialog", name="Share").get_by_role("checkbox")).to_have_count(0)
 
 
 def captured_in(download: Download, folder: Path) -> dict[str, int]:
@@ -160,13 +160,13 @@ def test_an_export_is_cancelled(
     e.page.on("request", lambda r: ended.append(r.url) if r.method == "DELETE" else None)
     downloads: list[Download] = []
     e.page.on("download", lambda d: downloads.append(d))
-    e.press("e")
+    e.give("Export the whole run as one HTML file")
     expect(e.page.get_by_role("progressbar", name="Export")).to_be_visible()
     if way == "button":
         e.page.get_by_role("button", name="Cancel the export", exact=True).click()
     else:
         e.press("Escape")
-    expect(e.page.get_by_role("button", name="Export", exact=True)).to_be_visible()
+    expect(e.page.get_by_role("button", name="Share", exact=True)).to_be_visible()
     expect(e.page.get_by_role("status").filter(has_text="The export was cancelled")).to_have_count(
         1
     )
@@ -212,5 +212,5 @@ def test_a_hit_of_a_structure_selects_its_node_offline(new_page: New, exported: 
     hit = hits.get_by_role("option").filter(has_text="MUL").last
     hit.click()
     e.ready()
-    expect(e.inspector.locator("h3").filter(has_text="Node")).to_be_visible()
+    expect(e.inspector.get_by_role("tab", name="Node")).to_contain_text("u")
     expect(e.inspector).to_contain_text("MUL")

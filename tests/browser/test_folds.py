@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.browser.conftest import Pass
 from tests.browser.explorer import Explorer
+from tests.browser.fixtures import Pass
 from tests.browser.served import Process, export
 
 Open = Callable[..., Explorer]
@@ -38,24 +38,28 @@ def unrolled(server: Process, rows: list[dict[str, Any]]) -> Pass:
     return Pass(row, server.get(f"rewrites/{row['id']}"), rules)
 
 
+FOLDED = re.compile(r"([\d,]+) are folded")
+
+
 def folded(e: Explorer) -> int:
-    """How many nodes the foot says are folded."""
-    found = re.search(r"([\d,]+) folded", e.page.locator(".pf").inner_text())
+    """How many nodes the menu of the scope says are folded."""
+    found = re.search(FOLDED, e.scope.get_attribute("title") or "")
     return int(found[1].replace(",", "")) if found else 0
 
 
 def folds(e: Explorer, count: int) -> None:
-    """Waits until the foot says that so many nodes are folded: the outline may be ahead of it."""
-    foot = expect(e.page.locator(".pf"))
+    """Waits until the menu says that so many nodes are folded: the outline may be ahead of it."""
+    said = rf"(^|[^\d,]){count:,} are folded" if count else "are folded"
+    head = expect(e.scope)
     if count:
-        foot.to_contain_text(re.compile(rf"(^|[^\d,]){count:,} folded"))
+        head.to_have_attribute("title", re.compile(said))
     else:
-        foot.not_to_contain_text("folded")
+        head.not_to_have_attribute("title", re.compile(said))
 
 
 def unfolds(e: Explorer, before: int) -> None:
-    """Waits until the foot says something else than `before`, which must be less."""
-    expect(e.page.locator(".pf")).not_to_contain_text(re.compile(rf"(^|[^\d,]){before:,} folded"))
+    """Waits until the menu says something else than `before`, which must be less."""
+    expect(e.scope).not_to_have_attribute("title", re.compile(rf"(^|[^\d,]){before:,} are folded"))
     assert folded(e) < before
 
 
@@ -75,17 +79,17 @@ def test_folded_at_first_and_shown_by_key(open_page: Open, unrolled: Pass) -> No
     e = open_page(unrolled.at(1, "&g=all"))
     both = folded(e)
     assert both > 20
-    e.press("Shift+B")
+    e.give("Fold or show repeated blocks")
     expect(boxes(e).filter(has_text="repeated block")).to_have_count(0)
     expect(boxes(e).filter(has_text="Index expression")).not_to_have_count(0)
     unfolds(e, both)
     assert folded(e) > 0
-    e.press("Shift+I")
+    e.give("Fold or show index expressions")
     expect(boxes(e)).to_have_count(0)
     folds(e, 0)
     e.page.reload()
     folds(e.ready(), 0)
-    e.press("Shift+B", "Shift+I")
+    e.give("Fold or show repeated blocks", "Fold or show index expressions")
     expect(boxes(e)).not_to_have_count(0)
     folds(e, both)
 

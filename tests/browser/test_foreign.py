@@ -25,23 +25,21 @@ New = Callable[..., Explorer]
 
 def _look_everywhere(e: Explorer) -> None:
     """Visits what shows texts of the trace; each must show as text and do nothing."""
-    expect(e.page.locator(".crumb")).to_contain_text(IMAGE)
+    expect(e.subject).to_contain_text(IMAGE)
     expect(e.inspector.locator("h2")).to_contain_text(IMAGE)
     expect(e.inspector.locator(".snip")).to_contain_text(SCRIPT)
-    e.press("g", "i")
+    e.give("Select the matched node", "Switch the inspector between rule and node")
     expect(e.inspector.locator("dl.kv")).to_contain_text("ADD")
-    e.press("i")
-    expect(e.inspector.get_by_role("tab", name="Why not")).to_have_attribute(
-        "aria-selected", "true"
-    )
-    e.press("Escape", "i", "d")
+    e.give("Switch the inspector between rule and node").press("w")
+    expect(e.inspector.get_by_role("heading", name="Why not")).to_be_visible()
+    e.press("Escape", "Escape").give("Text diff")
     text = e.page.get_by_role("region", name="Text diff of the step")
     expect(text).to_contain_text(IMAGE)
-    e.press("d", "m", "m", "Home")
+    e.press("m", "m").give("Input graph")
     expect(e.inspector).to_contain_text("Input graph")
     e.press("ArrowRight", "f")
     expect(e.navigator.get_by_role("group", name="Filters")).to_contain_text(IMAGE)
-    e.press("x", "Control+k")
+    e.give("Clear all filters").press("Control+k")
     expect(e.page.get_by_role("combobox")).to_be_focused()
     e.page.keyboard.type("<img")
     expect(e.page.get_by_role("option").first).to_contain_text("<img")
@@ -50,7 +48,7 @@ def _look_everywhere(e: Explorer) -> None:
     e.page.keyboard.type("script")
     expect(e.page.get_by_role("listbox", name="Search results")).to_contain_text(SCRIPT)
     e.press("Escape")
-    expect(e.drawer).to_contain_text("PTX")
+    expect(e.sources).to_contain_text("PTX")
     expect(e.page.locator(".ed").first).to_contain_text("window.pwned=2")
     e.page.wait_for_timeout(100)
     assert e.page.evaluate("window.pwned ?? null") is None
@@ -59,7 +57,7 @@ def _look_everywhere(e: Explorer) -> None:
 
 def test_markup_in_a_trace_is_text(new_page: New, tmp_path: Path) -> None:
     with serve(hostile(tmp_path / "hostile.viz")) as server:
-        e = new_page(drawer=True).goto(server.url)
+        e = new_page(sources=True).goto(server.url)
         _look_everywhere(e)
         e.page.goto("about:blank")
         e.errors.clear()
@@ -68,7 +66,7 @@ def test_markup_in_a_trace_is_text(new_page: New, tmp_path: Path) -> None:
 
 def test_markup_in_an_exported_file_is_text(new_page: New, tmp_path: Path) -> None:
     file = export(hostile(tmp_path / "hostile.viz"), tmp_path / "hostile.html")
-    _look_everywhere(new_page(drawer=True).goto(file.as_uri()))
+    _look_everywhere(new_page(sources=True).goto(file.as_uri()))
 
 
 def test_a_failed_pass_says_what_where_and_what_to_do(new_page: New, tmp_path: Path) -> None:
@@ -85,8 +83,8 @@ def test_a_failed_pass_says_what_where_and_what_to_do(new_page: New, tmp_path: P
         e.ready().at_step(1)
         e.press("ArrowLeft")
         e.at_step(0)
-        e.press("Shift+P")
-        problems = e.drawer.locator("table.problems")
+        e.give("Problems")
+        problems = e.page.locator("table.problems")
         expect(problems).to_contain_text("integer division by zero")
         problems.get_by_role("button", name="integer division").click()
         e.at_step(1)
@@ -109,19 +107,19 @@ def test_a_million_steps_in_one_pass(new_page: New, tmp_path: Path) -> None:
     with serve(million(tmp_path / "million.viz")) as server:
         e = new_page().goto(server.url)
         expect(e.page.locator("#app")).to_contain_text("100,001 to 1,000,000", timeout=60_000)
-        e.ready().press("Home")
+        e.ready().give("Input graph")
         e.at_step(0)
         for step in (1, 2, 3):
             e.press("ArrowRight")
             e.at_step(step)
-        e.press("End")
+        e.give("Last step")
         e.at_step(100_000)
         e.press("ArrowLeft")
         e.at_step(99_999)
         e.page.mouse.move(100, 400)
         for _ in range(5):
             e.page.mouse.wheel(0, 4000)
-        e.press("Home")
+        e.give("Input graph")
         e.at_step(0)
         e.page.goto("about:blank")
 
@@ -134,7 +132,7 @@ def test_texts_of_a_megabyte_are_cut_with_a_count(new_page: New, tmp_path: Path)
         expect(e.inspector.locator("h2").first).to_contain_text("more characters")
         assert len(e.page.locator("#app").inner_text()) < 100_000
         assert e.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        e.press("g", "i")
+        e.give("Select the matched node", "Switch the inspector between rule and node")
         expect(e.inspector).to_contain_text("more")
         e.page.goto("about:blank")
 
@@ -145,7 +143,7 @@ def test_a_circle_is_said_and_shown(new_page: New, tmp_path: Path) -> None:
         expect(e.page.get_by_role("alert")).to_contain_text("puts a node below itself")
         expect(e.page.get_by_role("alert")).not_to_contain_text("in rule")
         e.press("a")
-        e.press("Home", "ArrowRight", "ArrowRight")
+        e.give("Input graph").press("ArrowRight", "ArrowRight")
         e.at_step(2)
         assert len(e.boxes()) >= 3
         e.page.goto("about:blank")

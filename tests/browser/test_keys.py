@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Pass
 from tests.browser.explorer import Explorer
+from tests.browser.fixtures import Pass
 
 Open = Callable[..., Explorer]
 
@@ -78,8 +79,13 @@ def test_palette_keeps_letters_to_itself(open_page: Open, some_pass: Pass) -> No
 def test_key_sheet(open_page: Open) -> None:
     e = open_page().press("?")
     sheet = e.page.get_by_role("dialog", name="Keys")
-    for text in ("Next step", "Next pass", "Text diff", "Search this page", "Run the kernel"):
-        expect(sheet).to_contain_text(text)
+    expect(sheet.get_by_role("heading", name="Keys in Graphs")).to_be_visible()
+    for text in ("Next step", "Next pass", "Search this page", "Run the kernel"):
+        expect(sheet).to_contain_text(re.compile(text, re.IGNORECASE))
+    sheet.get_by_role("searchbox").fill("bracket nothing")
+    expect(sheet).to_contain_text("No key does that")
+    sheet.get_by_role("searchbox").fill("kernel")
+    expect(sheet.locator(".line")).to_have_count(2)
     e.press("Escape")
     expect(sheet).to_have_count(0)
 
@@ -119,13 +125,22 @@ def test_tab_reaches_every_control_with_a_visible_focus(open_page: Open, some_pa
     else:
         raise AssertionError("Tab does not leave the page")
     names = {focus["name"] for focus in seen}
-    assert {"Export", "Search the run", "Passes of the run", "Next step", "Run", "Step"} <= names
+    assert {"Share", "Search the run", "Passes of the run", "Next step", "Run", "Step"} <= names
     assert all(focus["name"] for focus in seen)
 
 
 def test_navigator_by_keyboard_alone(open_page: Open, some_pass: Pass) -> None:
     e = open_page(some_pass.at(1))
     e.page.get_by_role("tree", name="Passes of the run").focus()
-    e.press("Home", "ArrowDown", "End", "Home", "ArrowRight", "ArrowDown", "Enter")
-    e.page.wait_for_function(f"!location.hash.includes('r={some_pass.row['id']}&')")
+    e.press("Home", "End", "Home")
+    line = "() => document.activeElement.getAttribute('aria-activedescendant')"
+    first = e.page.evaluate(line)
+    e.press("ArrowDown")
+    while not e.page.evaluate(line).startswith("nav-list-r"):
+        e.press("ArrowDown")
+    assert e.page.evaluate(line) != first
+    e.press("Enter")
+    e.page.wait_for_function(
+        "id => !location.hash.includes(`r=${id}&`)", arg=str(some_pass.row["id"])
+    )
     e.ready()

@@ -9,8 +9,8 @@ from typing import Any
 
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Pass
 from tests.browser.explorer import Explorer
+from tests.browser.fixtures import Pass
 from tests.browser.served import PROGRAMS, run_live, serve
 
 New = Callable[..., Explorer]
@@ -23,7 +23,7 @@ def test_rows_appear_while_the_program_runs(new_page: New, tmp_path: Path) -> No
         e.page.goto(f"{program.url}#v=graphs")
         expect(e.page.locator(".live")).to_contain_text("Live")
         program.say("next")
-        e.ready().press("ArrowRight", "g")
+        e.ready().press("ArrowRight").give("Select the matched node")
         foot = e.navigator.locator(".foot")
         expect(foot).to_contain_text(re.compile(r"\b1 kernel\b"))
         lines = e.navigator.get_by_role("treeitem")
@@ -57,7 +57,7 @@ def test_a_lost_server_is_said_and_found_again(new_page: New, trace: Path, some_
         e.press("]")
         expect(e.page.locator(".panes").get_by_role("alert")).to_contain_text("does not answer")
         expect(e.inspector).to_contain_text("could not be read")
-        expect(e.page.locator(".crumb")).not_to_contain_text("step")
+        expect(e.subject).not_to_contain_text("step")
         expect(e.navigator.locator(".trow.stp")).to_have_count(0)
         e.press("[").at_step(1)
         with serve(trace, port=first.port) as second:
@@ -71,7 +71,7 @@ def test_a_lost_server_is_said_and_found_again(new_page: New, trace: Path, some_
 
 
 def test_two_pages_at_once(new_page: New, server: Any, some_pass: Pass) -> None:
-    one = new_page(drawer=True).goto(f"{server.url}#{some_pass.at(1)}")
+    one = new_page(sources=True).goto(f"{server.url}#{some_pass.at(1)}")
     two = new_page(one.page.context).goto(f"{server.page}#{some_pass.at(4)}")
     one.press("ArrowRight")
     one.at_step(2)
@@ -80,7 +80,7 @@ def test_two_pages_at_once(new_page: New, server: Any, some_pass: Pass) -> None:
     one.at_step(2)
     assert one.address("m") is None
     for e in (one, two):
-        expect(e.drawer.get_by_role("region").first.locator(".cm-line").first).to_be_visible(
+        expect(e.sources.get_by_role("region").first.locator(".cm-line").first).to_be_visible(
             timeout=30_000
         )
-        expect(e.drawer.get_by_role("alert")).to_have_count(0)
+        expect(e.sources.get_by_role("alert")).to_have_count(0)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Pass
 from tests.browser.explorer import Explorer
+from tests.browser.fixtures import Pass
 from tests.browser.served import Process
 
 Open = Callable[..., Explorer]
@@ -57,7 +57,7 @@ def test_next_match_goes_through_all_passes_and_back(
         e.press("Shift+N")
         at(i)
     e.press("Shift+N")
-    expect(e.page.locator(".pf [role=status]")).to_contain_text("No earlier match")
+    expect(e.said).to_contain_text("No earlier match")
     if filtered:
         assert e.address("rule") == str(rule)
 
@@ -76,15 +76,15 @@ def test_stepping_with_a_filter_goes_on_in_the_next_pass(
 def test_clearing_filters_keeps_step_and_camera(open_page: Open, some_pass: Pass) -> None:
     e = open_page(f"r={some_pass.row['id']}").press("f")
     k = e.step
-    e.press("n", "+", "+")
+    e.press("n").give("Zoom in", "Zoom in")
     later = e.step
     before = e.still()
-    e.press("x")
+    e.give("Clear all filters")
     e.wait_address("rule", None)
     assert e.step == later
     assert e.still() == before
     again = open_page(f"r={some_pass.row['id']}&rule={some_pass.rule(3)['id']}")
     k = again.step
-    again.press("x")
+    again.give("Clear all filters")
     again.wait_address("rule", None)
     again.at_step(k)

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Route, expect
 
-from tests.browser.conftest import Pass
 from tests.browser.explorer import Explorer
+from tests.browser.fixtures import Pass
 from tests.browser.served import PROGRAMS, Process, export, record, run_live, serve
 from tests.browser.test_sizes import OVERHANG
 from viz.write.writer import TraceWriter
@@ -70,7 +70,7 @@ def test_every_number_leads_to_what_it_says(new_page: New, server: Process) -> N
     back()
     row.get_by_title("Its passes in the graphs").click()
     e.ready()
-    assert e.page.locator(".crumb").inner_text().count(line["name"]) == 1
+    assert e.subject.inner_text().count(line["name"]) == 1
     back()
     row.click()
     e.wait_address("kernel", str(line["context"]))
@@ -136,7 +136,7 @@ def test_by_keyboard_alone(new_page: New, server: Process) -> None:
     expect(e.page.locator(".kp")).to_be_visible()
     e.press("}")
     e.page.wait_for_function(f"!location.hash.includes('kernel={lines[0]['context']}&') ")
-    e.press("u")
+    e.press("Escape")
     expect(kernels(e).first).to_be_visible()
     e.press("Alt+ArrowLeft")
     expect(e.page.locator(".kp")).to_be_visible()
@@ -197,10 +197,10 @@ def test_the_page_of_a_kernel(new_page: New, server: Process) -> None:
     e.ready()
 
 
-def test_a_click_in_the_navigator_shows_the_kernel(open_page: Open, some_pass: Pass) -> None:
+def test_the_menu_of_the_subject_shows_the_kernel(open_page: Open, some_pass: Pass) -> None:
     e = open_page(some_pass.at(1))
-    row = e.navigator.locator(".trow").filter(has=e.page.locator(".n.on")).first
-    row.click()
+    e.subject.get_by_role("button", name=re.compile("^Kernel ")).click()
+    e.page.get_by_role("button", name="Page of this kernel").click()
     expect(e.page.locator(".kp")).to_be_visible()
     assert e.address("kernel") is not None
     e.page.go_back()

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Route, expect
 
-from tests.browser.conftest import Pass
 from tests.browser.explorer import Explorer
+from tests.browser.fixtures import Pass
 
 Open = Callable[..., Explorer]
 
@@ -72,13 +72,18 @@ NAMELESS = """() => {
 
 PLACES: list[tuple[str, tuple[str, ...]]] = [
     ("step", ()),
-    ("input graph", ("Home",)),
-    ("node", ("g", "i")),
+    ("input graph", ("Input graph",)),
+    (
+        "node",
+        ("ArrowRight", "Select the matched node", "Switch the inspector between rule and node"),
+    ),
     ("filtered", ("f",)),
-    ("text diff", ("d",)),
-    ("timeline", ("2", "n")),
-    ("rules", ("6",)),
-    ("workbench", ("3",)),
+    ("text diff", ("Text diff",)),
+    ("why not", ("w",)),
+    ("timeline", ("6", "ArrowRight")),
+    ("rules", ("7",)),
+    ("emulator", ("3",)),
+    ("workbench", ("4",)),
     ("keys", ("?",)),
     ("palette", ("Control+k",)),
 ]
@@ -88,16 +93,17 @@ PLACES: list[tuple[str, tuple[str, ...]]] = [
 def test_all_texts_stand_out_and_all_controls_have_names(
     open_page: Open, some_pass: Pass, scheme: Any
 ) -> None:
-    e = open_page(some_pass.at(2), color_scheme=scheme, drawer=True)
-    expect(e.drawer.locator(".cm-line").first).to_be_visible()
+    e = open_page(some_pass.at(2), color_scheme=scheme, sources=True)
+    expect(e.sources.locator(".cm-line").first).to_be_visible()
     for place, keys in PLACES:
-        e.press(*keys)
+        for key in keys:
+            (e.give if " " in key else e.press)(key)
         e.page.wait_for_timeout(250)
         assert e.page.evaluate(FAINT, LEAST) == [], place
         assert e.page.evaluate(NAMELESS) == [], place
         if place in ("keys", "palette"):
             e.press("Escape")
-        if place in ("text diff", "rules", "workbench"):
+        if place in ("text diff", "rules", "emulator", "workbench"):
             e.press("2")
 
 
@@ -131,14 +137,14 @@ def test_the_focus_stays_where_a_control_goes_away(open_page: Open, some_pass: P
 
 def test_a_source_is_read_by_keyboard(open_page: Open, some_pass: Pass) -> None:
     """Line by line, with the nodes that belong to it lit, and Enter for the node."""
-    e = open_page(some_pass.at(2), drawer=True)
-    text = e.drawer.locator(".cm-content").first
-    expect(e.drawer.locator(".cm-line").first).to_be_visible()
+    e = open_page(some_pass.at(2), sources=True)
+    text = e.sources.locator(".cm-content").first
+    expect(e.sources.locator(".cm-line").first).to_be_visible()
     text.focus()
-    said = e.page.locator(".pf [role=status]")
+    said = e.said
     e.press("ArrowDown")
     expect(said).to_contain_text("Line 1:")
-    expect(e.drawer.locator(".cm-line.cm-hit").first).to_be_visible()
+    expect(e.sources.locator(".cm-line.cm-hit").first).to_be_visible()
     for _ in range(60):
         e.press("ArrowDown", "Enter")
         if e.selected is not None:
@@ -156,8 +162,10 @@ def test_a_walk_waits_for_its_history(open_page: Open, some_pass: Pass) -> None:
     e.page.evaluate("hash => location.hash = hash", selected)
     expect(e.inspector.get_by_role("tab", name="Node", selected=True)).to_be_visible()
     there = e.ready().page.evaluate("location.hash")
-    e.press("Shift+K", "Shift+K")  # one walk, not two: the second asks for the same
-    expect(e.page.locator(".pf [role=status]")).to_have_text("The history is still loading.")
+    e.give(
+        "Previous event in the node's history", "Previous event in the node's history"
+    )  # one walk, not two: the second asks for the same
+    expect(e.said).to_have_text("The history is still loading.")
     e.page.route("**/api/A/lineage/*", lambda route: route.continue_())
     for route in held:
         route.continue_()
@@ -171,16 +179,16 @@ def test_the_history_of_a_node_is_walked_by_keyboard(open_page: Open, some_pass:
     rows = e.inspector.locator(".hist.across li")
     expect(rows.first).to_be_visible()
     there = e.page.evaluate("location.hash")
-    e.press("Shift+K")
+    e.give("Previous event in the node's history")
     e.page.wait_for_function("hash => location.hash !== hash", arg=there)
     earlier = e.page.evaluate("location.hash")
     e.ready()
     expect(rows.first).to_be_visible()
-    e.press("Shift+J")
+    e.give("Next event in the node's history")
     e.page.wait_for_function("hash => location.hash !== hash", arg=earlier)
-    said = e.page.locator(".pf [role=status]")
+    said = e.said
     for _ in range(200):
-        e.ready().press("Shift+J")
+        e.ready().give("Next event in the node's history")
         e.page.wait_for_timeout(60)
         if re.search(r"lines? of|ends here", said.inner_text()):
             break

@@ -7,11 +7,14 @@ from pathlib import Path
 
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Pass
 from tests.browser.explorer import Explorer
+from tests.browser.fixtures import Pass
 from tests.browser.served import Process, export
 
 Open = New = Callable[..., Explorer]
+
+
+TRIES = "Show what tries took: in the pass that was looked at last, or of this rule by pass"
 
 
 def test_tries_of_a_pass_and_rules_that_never_matched(
@@ -22,12 +25,12 @@ def test_tries_of_a_pass_and_rules_that_never_matched(
     tried = {row["rule"]: row["tries"] for row in totals["rows"] if row["pass"] == name}
     rule, tries = max(tried.items(), key=lambda item: item[1])
     e = open_page(some_pass.at(1))
-    e.press("6")
+    e.press("7")
     e.page.get_by_role("combobox", name="Pass").select_option(name)
     e.wait_address("in", name)
     lines = e.page.get_by_role("listbox", name="Rules").get_by_role("option")
     expect(lines.filter(has_text=rule).first).to_contain_text(f"{tries:,}")
-    e.press("n")
+    e.give("Show only rules that never matched, or all rules")
     e.wait_address("only", "never")
     fired = {row["rule"] for row in totals["rows"] if row["pass"] == name and row["matches"]}
     expect(lines.first).to_be_visible()
@@ -56,11 +59,11 @@ def test_what_trying_rules_took(open_page: Open, some_pass: Pass, server: Proces
     alone = server.get(f"pass-rules/{number}")
     assert alone["rows"][0]["tryUs"] > 0
     e = open_page(some_pass.at(1))
-    e.press("6")
+    e.press("7")
     head = e.page.get_by_role("toolbar", name="Sort by")
     head.get_by_role("button", name="In tries").click()
     e.wait_address("o", "-tryUs")
-    e.press("t")
+    e.give(TRIES)
     e.wait_address("rp", str(number))
     lines = e.page.get_by_role("listbox", name="Rules of this pass").get_by_role("option")
     expect(lines.first).to_contain_text(alone["rows"][0]["rule"])
@@ -74,7 +77,7 @@ def test_what_trying_rules_took(open_page: Open, some_pass: Pass, server: Proces
     table = e.page.get_by_role("table", name="By pass")
     expect(table.get_by_role("columnheader", name="In tries")).to_be_visible()
     expect(e.page.get_by_text("All its tries took")).to_be_visible()
-    e.press("t")
+    e.give(TRIES)
     e.wait_address("rt", "time")
     by_time = e.page.get_by_role("listbox", name="Passes by the time of its tries")
     slowest = next(

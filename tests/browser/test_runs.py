@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Pass
 from tests.browser.explorer import Explorer
+from tests.browser.fixtures import Pass
 from tests.browser.served import PROGRAMS, ROOT, Process, environment, record
 
 New = Callable[..., Explorer]
@@ -62,7 +62,7 @@ def test_switching_by_menu_key_and_palette(two: Process, new_page: New, some_pas
     e = new_page().goto(f"{two.page}?token={two.token}#{some_pass.at(2)}")
     shows(e, "A", "recorded.py")
     e.at_step(2)
-    e.press("v")
+    e.give("Show the next open run")
     shows(e, "B", "small.py")
     e.ready()
     assert e.address("run") == "B"
@@ -85,7 +85,7 @@ def test_switching_by_menu_key_and_palette(two: Process, new_page: New, some_pas
 
 def test_back_forward_and_reload(two: Process, new_page: New, some_pass: Pass) -> None:
     e = new_page().goto(f"{two.page}?token={two.token}#{some_pass.at(2)}")
-    e.press("v")
+    e.give("Show the next open run")
     shows(e, "B", "small.py")
     e.page.go_back()
     shows(e, "A", "recorded.py")
@@ -126,7 +126,7 @@ def test_one_more_is_opened_and_closed(one: Process, new_page: New) -> None:
     runs.get_by_role("button", name="Compare").click()
     expect(e.page.locator(".btn.runs")).to_be_visible()
     assert [run["name"] for run in one.ask("runs")] == ["A", "B"]
-    e.press("v")
+    e.give("Show the next open run")
     shows(e, "B", "small.py")
     e.page.get_by_role("button", name="Run B, of 2").click()
     e.page.get_by_role("button", name="Close run B").click()
@@ -157,7 +157,7 @@ def test_a_file_of_two_runs_works_offline(new_page: New, file: Path, some_pass: 
     expect(e.page.get_by_text("against")).to_be_visible()
     e.page.evaluate("h => { location.hash = h; }", some_pass.at(2))
     e.ready().at_step(2)
-    e.press("v")
+    e.give("Show the next open run")
     shows(e, "B", "small.py")
     e.ready()
     e.press("/")
@@ -172,7 +172,7 @@ def test_a_file_of_two_runs_works_offline(new_page: New, file: Path, some_pass: 
 
 def test_all_runs_are_exported_from_the_page(two: Process, new_page: New, tmp_path: Path) -> None:
     e = new_page().goto(f"{two.page}?token={two.token}#v=graphs")
-    e.page.get_by_role("button", name="Export").click()
+    e.page.get_by_role("button", name="Share").click()
     with e.page.expect_download(timeout=60_000) as saved:
         e.page.get_by_text("All 2 runs, with their comparison").click()
     path = tmp_path / "both.html"

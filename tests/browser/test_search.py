@@ -34,7 +34,7 @@ def test_slash_and_palette_find_the_same_groups(open_page: Any) -> None:
 
 
 def test_slash_on_the_rules_page_searches_the_rules(open_page: Any) -> None:
-    e: Explorer = open_page().press("6", "/")
+    e: Explorer = open_page().press("7", "/")
     field = e.page.locator("#rule-search")
     expect(field).to_be_focused()
     e.page.keyboard.type("ab1")
@@ -43,7 +43,7 @@ def test_slash_on_the_rules_page_searches_the_rules(open_page: Any) -> None:
 
 
 def test_slash_where_a_page_has_no_field_opens_the_palette(open_page: Any) -> None:
-    e: Explorer = open_page().press("5", "/")
+    e: Explorer = open_page().press("6", "/")
     expect(e.page.get_by_role("dialog", name="Command palette")).to_be_visible()
     e.page.keyboard.type("1")
     expect(e.page.get_by_role("combobox")).to_have_value("1")

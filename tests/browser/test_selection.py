@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Pass
 from tests.browser.explorer import Explorer
+from tests.browser.fixtures import Pass
 from tests.browser.served import Process
 
 Open = Callable[..., Explorer]
@@ -97,14 +97,14 @@ def test_a_link_to_any_node(open_page: Open, large: Pass) -> None:
 def test_nodes_selected_one_after_another(open_page: Open, large: Pass) -> None:
     e = open_page(large.at(1))
     e.still()
-    zoom = e.page.locator(".pf").inner_text().split()[-1]
+    zoom = e.zoom.inner_text()
     for slot in far_slots(large, 1):
         e.page.evaluate(
             "s => { location.hash = location.hash.replace(/&s=\\d+|$/, `&s=${s}`) }", slot
         )
         e.wait_address("s", str(slot))
         in_view(e)
-    assert e.page.locator(".pf").inner_text().split()[-1] == zoom, "it zoomed by itself"
+    assert e.zoom.inner_text() == zoom, "it zoomed by itself"
 
 
 def test_in_all_scopes_and_when_boxes_hold_it(open_page: Open, large: Pass) -> None:

@@ -94,7 +94,7 @@ def test_what_has_changed_is_said_where_it_matters(
     new_page: New, project: Path, trace: Path
 ) -> None:
     with serve(trace) as server:
-        e = new_page(drawer=True)
+        e = new_page(sources=True)
         e.page.goto(server.url)
         lines = e.page.get_by_role("region", name="Your lines")
         expect(lines).to_contain_text("realize")
@@ -113,7 +113,7 @@ def test_what_has_changed_is_said_where_it_matters(
         kernel = next(row for row in server.rows() if row["label"] == "kernel")
         first = next(r for r in server.rows() if r["parent"] == kernel["row"])
         e.page.goto(f"{server.url}#v=graphs&r={first['id']}")
-        python = e.drawer.get_by_role("region", name="Python")
+        python = e.sources.get_by_role("region", name="Python")
         expect(python).to_contain_text("file gone since")
         expect(python.locator(".ed")).to_contain_text("Tensor.ones")
     said = shown(trace)
@@ -149,7 +149,7 @@ def test_what_was_made_elsewhere_is_not_compiled_unasked(
     path = noted(trace, tmp_path / "other.viz", **meta)
     assert f"note: {sentence}" in shown(path)
     with serve(path) as server:
-        e = new_page(drawer=True)
+        e = new_page(sources=True)
         asked: list[str] = []
         e.page.on("request", lambda r: asked.append(r.url) if r.method == "POST" else None)
         e.page.goto(server.url)
@@ -157,12 +157,12 @@ def test_what_was_made_elsewhere_is_not_compiled_unasked(
         kernel = next(row for row in server.rows() if row["label"] == "kernel")
         first = next(r for r in server.rows() if r["parent"] == kernel["row"])
         e.page.goto(f"{server.url}#v=graphs&r={first['id']}")
-        columns = e.drawer.locator(".col")
+        columns = e.sources.locator(".col")
         expect(columns.filter(has_text="LLVM IR")).to_have_count(1)
         e.page.wait_for_timeout(1500)
         assert asked == []
         expect(columns.filter(has_text="sm_90")).to_have_count(0)
-        e.drawer.get_by_role("button", name="Sources to show").click()
+        e.sources.get_by_role("button", name="Sources to show").click()
         item = e.page.get_by_role("checkbox").filter(has_text="PTX").filter(has_text="sm_90")
         expect(item).to_contain_text("compiled here, by uopviz")
         item.click()
@@ -181,13 +181,13 @@ def test_a_run_of_another_compiler_shows_its_own_texts(new_page: New, tmp_path: 
         pages = [(server.url, True)]
         file = export(path, tmp_path / "foreign.html")
         for url, live in [*pages, (file.as_uri(), False)]:
-            e = new_page(drawer=True)
+            e = new_page(sources=True)
             e.page.goto(url)
             notes = e.page.get_by_role("list", name="Since the run")
             expect(notes).to_contain_text("recorded by another compiler")
             e.page.goto(f"{url}#v=graphs&r=2&k=1")
-            expect(e.drawer.locator(".col").first).to_contain_text("mlir")
-            expect(e.drawer.locator(".col")).to_have_count(1)
+            expect(e.sources.locator(".col").first).to_contain_text("mlir")
+            expect(e.sources.locator(".col")).to_have_count(1)
             if live:
-                expect(e.drawer).to_contain_text("not recorded by this compiler")
+                expect(e.subject).to_contain_text("not recorded by this compiler")
             e.page.goto("about:blank")

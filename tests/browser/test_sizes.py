@@ -8,12 +8,12 @@ from itertools import combinations
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Pass
 from tests.browser.explorer import Explorer
+from tests.browser.fixtures import Pass
 
 Open = Callable[..., Explorer]
 
-PANELS = (".top", ".nav", ".centre > .ph", ".panes", ".scrub", ".drawer", ".insp", ".status")
+PANELS = (".top", ".nav", ".pts", ".host", ".scrub", ".sources", ".insp", ".subj", ".status")
 OVERHANG = """() => {
   const wide = [];
   for (const el of document.querySelectorAll("#app *")) {
@@ -25,7 +25,7 @@ OVERHANG = """() => {
   }
   return wide;
 }"""
-CUT = """() => [".top", ".centre > .ph", ".drawer > .ph"].flatMap((name) => {
+CUT = """() => [".top", ".pts", ".subj", ".sources > .ph"].flatMap((name) => {
   const bar = document.querySelector(name).getBoundingClientRect();
   return [...document.querySelectorAll(`${name} button`)].filter((b) => {
     const r = b.getBoundingClientRect();
@@ -46,7 +46,7 @@ def test_panels_fit(
         some_pass.at(2, "&s=13"),
         viewport={"width": width, "height": height},
         device_scale_factor=scale,
-        drawer=True,
+        sources=True,
     )
     _fits(e)
     boxes = {p: e.page.locator(p).first.bounding_box() for p in PANELS}

@@ -7,35 +7,50 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
+import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.browser.conftest import Pass
 from tests.browser.explorer import Explorer
+from tests.browser.fixtures import Pass
 
 Open = Callable[..., Explorer]
 
 
 def columns(e: Explorer) -> dict[str, Locator]:
-    """The four sources that the page chooses, once all are compiled."""
-    found = {
-        name: e.drawer.get_by_role("region", name=re.compile(f"^{name} for "))
-        for name in ("PTX", "AMD ISA", "HIP", "LLVM IR")
-    }
-    for column in found.values():
-        expect(column.locator(".cm-line").nth(5)).to_be_visible(timeout=30_000)
+    """The sources that the page chooses beside the user's lines, once both are compiled."""
+    found = {name: column(e, name) for name in ("PTX", "AMD ISA")}
+    for one in found.values():
+        expect(one.locator(".cm-line").nth(5)).to_be_visible(timeout=30_000)
     return found
 
 
+def column(e: Explorer, name: str) -> Locator:
+    return e.sources.get_by_role("region", name=re.compile(f"^{name} for "))
+
+
+def show(e: Explorer, name: str | re.Pattern[str]) -> None:
+    """Presses the chip of a source, or takes it from the menu of those that have none."""
+    chips = e.sources.get_by_role("group", name="Sources to show")
+    chip = chips.get_by_role("button", name=name)
+    if chip.count():
+        chip.first.click()
+        return
+    chips.get_by_role("button", name="Further sources").click()
+    e.page.get_by_role("dialog", name="Further sources").locator(".mi", has_text=name).first.click()
+
+
 def test_sources_appear_side_by_side(open_page: Open, some_pass: Pass) -> None:
-    found = columns(open_page(some_pass.at(2), drawer=True))
+    e = open_page(some_pass.at(2), sources=True)
+    found = columns(e)
     for name, text in (
         ("PTX", ".version"),
         ("AMD ISA", "s_load_dword"),
-        ("HIP", "hip_runtime"),
-        ("LLVM IR", "define"),
     ):
         expect(found[name].locator(".ed")).to_contain_text(text)
-    expect(found["PTX"].locator(".cb")).to_contain_text(re.compile("regs|registers"))
+    found["PTX"].get_by_role("button", name=re.compile("^What the compiler says of PTX")).click()
+    facts = e.page.get_by_role("dialog", name=re.compile("^What the compiler says of PTX"))
+    expect(facts).to_contain_text(re.compile("regs|registers"))
+    e.press("Escape")
     boxes = [column.bounding_box() for column in found.values()]
     assert all(a and b and a["x"] + a["width"] <= b["x"] + 1 for a, b in pairwise(boxes))
 
@@ -43,38 +58,35 @@ def test_sources_appear_side_by_side(open_page: Open, some_pass: Pass) -> None:
 def test_a_node_lights_its_lines_in_every_source(open_page: Open, server: Any, rows: Any) -> None:
     """Near the end of the pipeline: a LOAD or STORE has lines in all sources."""
     number, at = _late_pass(server, rows)
-    e = open_page(f"r={number}&k=1", drawer=True)
+    e = open_page(f"r={number}&k=1", sources=True)
     found = columns(e)
     slot = at(("LOAD", "STORE"))
     e.page.evaluate("s => { location.hash += `&s=${s}`; }", slot)
-    expect(e.drawer.locator(".ph")).to_contain_text(re.compile(r"[1-9]\d* lines? in"))
-    for name, column in found.items():
-        expect(column.locator(".cm-line.cm-hit").first, name).to_be_visible()
+    expect(e.sources.locator(".src-lights")).to_contain_text(re.compile(r"[1-9]\d* lines? in"))
+    for name, one in found.items():
+        expect(one.locator(".cm-line.cm-hit").first, name).to_be_visible()
 
 
 def test_a_line_lights_its_nodes_and_a_click_selects_one(
     open_page: Open, server: Any, rows: Any
 ) -> None:
     number, _ = _late_pass(server, rows)
-    e = open_page(f"r={number}&k=1", drawer=True)
-    column = columns(e)["PTX"]
-    line = column.locator(".cm-line").filter(has_text=re.compile(r"ld\.global|st\.global")).first
-    if not line.count():
-        scroller = column.locator(".cm-scroller")
-        for _ in range(40):
-            scroller.evaluate("el => { el.scrollTop += 100; }")
-            if line.count():
-                break
+    e = open_page(f"r={number}&k=1", sources=True)
+    found = columns(e)
+    e.press("Escape")
+    line = found["PTX"].locator(".cm-line", has_text=re.compile(r"ld\.global|st\.global")).first
+    scroller = found["PTX"].locator(".cm-scroller")
+    for _ in range(40):
+        if line.count():
+            break
+        scroller.evaluate("el => { el.scrollTop += 100; }")
     line.scroll_into_view_if_needed()
     blank = e.still()
     line.hover()
-    expect(e.drawer.locator(".cb .badge.ac").first).to_be_visible()
+    expect(found["AMD ISA"].locator(".cm-line.cm-hit").first).to_be_attached()
     assert e.still() != blank, "no node is lit"
-    for name in ("AMD ISA", "HIP", "LLVM IR"):
-        others = e.drawer.get_by_role("region", name=re.compile(f"^{name} for "))
-        expect(others.locator(".cb .badge.ac")).to_contain_text("line")
     line.click()
-    expect(e.inspector.locator("h3").filter(has_text="Node")).to_be_visible()
+    expect(e.inspector.get_by_role("tab", name="Node")).to_contain_text("u")
 
 
 def _late_pass(server: Any, rows: Any) -> tuple[int, Callable[[tuple[str, ...]], int]]:
@@ -95,7 +107,7 @@ def _late_pass(server: Any, rows: Any) -> tuple[int, Callable[[tuple[str, ...]],
 
 def test_run_reports_time_and_equality(open_page: Open, some_pass: Pass) -> None:
     e = open_page(some_pass.at(2))
-    box = e.drawer.locator(".runbox")
+    box = e.subject.locator(".runbox")
     box.get_by_role("button", name="Run", exact=True).click()
     result = box.get_by_role("button", name="Result of the run")
     expect(result).to_contain_text("equal", timeout=40_000)
@@ -111,7 +123,7 @@ def test_run_reports_time_and_equality(open_page: Open, some_pass: Pass) -> None
 
 def test_runs_are_compared_over_devices_and_optimisations(open_page: Open, some_pass: Pass) -> None:
     e = open_page(some_pass.at(2), viewport={"width": 1440, "height": 900})
-    box = e.drawer.locator(".runbox")
+    box = e.subject.locator(".runbox")
     result = box.get_by_role("button", name="Result of the run")
 
     def run(choice: str | None) -> None:
@@ -127,7 +139,7 @@ def test_runs_are_compared_over_devices_and_optimisations(open_page: Open, some_
     run("None")
     expect(result).to_contain_text(compared)
     run("REFERENCE")
-    place, bar = box.bounding_box(), e.drawer.bounding_box()
+    place, bar = box.bounding_box(), e.subject.bounding_box()
     assert place is not None and bar is not None
     assert place["x"] + place["width"] <= bar["x"] + bar["width"]
     result.click()
@@ -148,7 +160,7 @@ def test_runs_are_compared_over_devices_and_optimisations(open_page: Open, some_
 
 
 def test_nothing_runs_by_itself(open_page: Open, some_pass: Pass) -> None:
-    e = open_page("", drawer=True)
+    e = open_page("", sources=True)
     asked: list[str] = []
     e.page.on("request", lambda r: asked.append(r.url) if r.url.endswith("/run") else None)
     e.page.evaluate("h => { location.hash = h; }", some_pass.at(3))
@@ -159,67 +171,59 @@ def test_nothing_runs_by_itself(open_page: Open, some_pass: Pass) -> None:
     assert [url for url in asked if "/kernels/" in url] == []
 
 
-def test_the_drawer_closes_and_opens(open_page: Open, some_pass: Pass) -> None:
-    e = open_page(some_pass.at(2), drawer=True)
+def test_the_sources_are_large_or_small(open_page: Open, some_pass: Pass) -> None:
+    e = open_page(some_pass.at(2), sources=True)
     columns(e)
     before = e.canvas().bounding_box()
     e.press("s")
-    expect(e.drawer.locator(".cols4")).to_have_count(0)
+    expect(e.sources.locator(".src-cols")).to_have_count(0)
     after = e.canvas().bounding_box()
     assert before is not None and after is not None and after["height"] > before["height"] + 100
     e.press("s")
-    expect(e.drawer.locator(".cols4")).to_be_visible()
+    expect(e.sources.locator(".src-cols")).to_be_visible()
 
 
-def test_a_narrow_window_shows_two_sources_and_pages_to_the_others(
-    open_page: Open, some_pass: Pass
+@pytest.mark.parametrize(("width", "most"), [(1280, 3), (1920, 4)])
+def test_a_further_source_takes_the_place_of_the_one_used_longest_ago(
+    open_page: Open, some_pass: Pass, width: int, most: int
 ) -> None:
-    e = open_page(some_pass.at(2), drawer=True, viewport={"width": 1280, "height": 800})
-    e.press("s")
-    box = e.drawer.locator(".cols4").bounding_box()
-    assert box is not None
-    regions = e.drawer.get_by_role("region")
-    expect(regions.first).to_be_visible()
-    for i in (0, 1):
-        column = regions.nth(i).bounding_box()
-        assert column is not None and abs(column["width"] - box["width"] / 2) < 2
-    pager = e.drawer.get_by_role("group", name="Sources in view")
-    expect(pager).to_contain_text("1–2/5")  # the user's lines and four that were generated
-    expect(regions.first).to_have_accessible_name("Python")
-    pager.get_by_role("button", name="Later sources").click()
-    expect(pager).to_contain_text("3–4/5")
-    expect(regions.nth(3)).to_be_in_viewport(ratio=0.9)
-    pager.get_by_role("button", name="Earlier sources").click()
-    expect(pager).to_contain_text("1–2/5")
+    e = open_page(some_pass.at(2), sources=True, viewport={"width": width, "height": 900})
+    columns(e)
+    regions = e.sources.locator(".src-cols > .col")
+    expect(regions).to_have_count(most)
+    column(e, "PTX").locator(".cm-line").nth(3).click()
+    column(e, "AMD ISA").locator(".cm-line").nth(3).click()
+    show(e, re.compile("^LLVM IR"))
+    expect(regions).to_have_count(most)
+    expect(column(e, "LLVM IR")).to_be_visible()
+    for name in ("PTX", "AMD ISA"):
+        expect(column(e, name)).to_be_visible()
+    boxes = [one.bounding_box() for one in regions.all()]
+    assert all(a and b and abs(a["width"] - b["width"]) < 2 for a, b in pairwise(boxes))
 
 
 def test_the_processors_assembly_is_compiled_on_demand(open_page: Open, some_pass: Pass) -> None:
-    e = open_page(some_pass.at(2), drawer=True)
-    e.drawer.get_by_role("button", name="Sources to show").click()
-    e.page.get_by_role("checkbox", name=re.compile("^✓?CPU assembly x86-64 ?compiled")).click()
-    e.press("Escape")
-    column = e.drawer.get_by_role("region", name="CPU assembly for x86-64")
-    expect(column.locator(".ed")).to_contain_text("ret", timeout=30_000)
-    expect(column.locator(".cb")).to_contain_text("instruction")
+    e = open_page(some_pass.at(2), sources=True)
+    show(e, re.compile("^CPU assembly.*x86-64"))
+    expect(column(e, "CPU assembly").locator(".ed")).to_contain_text("ret", timeout=30_000)
 
 
 def test_a_page_opened_again_finds_what_was_compiled(open_page: Open, some_pass: Pass) -> None:
-    e = open_page(some_pass.at(2), drawer=True)
+    e = open_page(some_pass.at(2), sources=True)
     columns(e)
     asked: list[str] = []
     e.page.on("request", lambda r: asked.append(r.url) if r.method == "POST" else None)
     e.page.reload()
-    for name in ("PTX", "AMD ISA", "HIP"):
-        column = e.drawer.get_by_role("region", name=re.compile(f"^{name} for "))
-        expect(column.locator(".cm-line").nth(5)).to_be_visible()
+    for name in ("PTX", "AMD ISA"):
+        expect(column(e, name).locator(".cm-line").nth(5)).to_be_visible()
     assert asked == [], "it was compiled again"
 
 
 def test_an_edited_text_runs_beside_the_compilers(open_page: Open, some_pass: Pass) -> None:
-    e = open_page(some_pass.at(2), drawer=True, viewport={"width": 1440, "height": 900})
-    llvm = columns(e)["LLVM IR"]
+    e = open_page(some_pass.at(2), sources=True, viewport={"width": 1440, "height": 900})
+    llvm = column(e, "LLVM IR")
     assert not columns(e)["AMD ISA"].get_by_role("button", name="Edit").count()
-    e.press("Shift+E")
+    e.press("e")
     text = llvm.get_by_role("textbox", name=re.compile("edited"))
     expect(text).to_be_focused()
     expect(llvm).to_contain_text("as compiled")
@@ -239,10 +243,10 @@ def test_an_edited_text_runs_beside_the_compilers(open_page: Open, some_pass: Pa
     e.page.keyboard.type("; mine")
     e.page.keyboard.press("Enter")
     assert e.address("k") == "2"
-    changes = e.drawer.get_by_role("region", name="Changed lines")
+    changes = e.sources.get_by_role("region", name="Changed lines")
     expect(changes.locator(".ln.da")).to_contain_text("; mine")
     llvm.get_by_role("button", name="Run edited").click()
-    result = e.drawer.locator(".runbox").get_by_role("button", name="Result of the run")
+    result = e.subject.locator(".runbox").get_by_role("button", name="Result of the run")
     expect(result).to_contain_text("equal", timeout=40_000)
     result.click()
     table = e.page.get_by_role("table", name="Runs of this kernel")
@@ -271,18 +275,19 @@ def test_a_schedule_says_what_it_decided(open_page: Open, server: Any, rows: Any
     schedule = next(r for r in rows if r["label"] == "schedule")
     inside = [r for r in rows if r["parent"] == schedule["row"]]
     group = next(r for r in inside if r["name"] == "group")
-    e = open_page(f"r={group['id']}&k=0", drawer=True)
+    e = open_page(f"r={group['id']}&k=0", sources=True)
     for name, text in (
         ("Grouping", "; stored: the end of the elementwise chain after a reduce"),
         ("Order of kernels", "item 0 = kernel stores"),
         ("Memory plan", "intermediate results"),
     ):
-        column = e.drawer.get_by_role("region", name=name, exact=True)
-        expect(column.locator(".ed")).to_contain_text(text)
-        expect(column.locator(".ch")).not_to_contain_text("your lines")
-    expect(e.drawer.get_by_role("button", name="Sources to show")).to_have_count(0)
-    column = e.drawer.get_by_role("region", name="Grouping", exact=True)
-    line = column.locator(".cm-line").filter(has_text="; stored: ").first
+        one = e.sources.get_by_role("region", name=name, exact=True)
+        expect(one.locator(".ed")).to_contain_text(text)
+    expect(
+        e.sources.get_by_role("group", name="Sources to show").get_by_role("button")
+    ).to_have_count(0)
+    one = e.sources.get_by_role("region", name="Grouping", exact=True)
+    line = one.locator(".cm-line").filter(has_text="; stored: ").first
     line.click()
-    expect(e.inspector.locator("h3").filter(has_text="Node")).to_be_visible()
-    expect(e.drawer.locator(".ph")).to_contain_text(re.compile(r"[1-9]\d* lines? in"))
+    expect(e.inspector.get_by_role("tab", name="Node")).to_contain_text("u")
+    expect(e.sources.locator(".src-lights")).to_contain_text(re.compile(r"[1-9]\d* lines? in"))

@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.bench import traces
-from tests.browser.conftest import Pass
 from tests.browser.explorer import PROBE, Explorer
+from tests.browser.fixtures import Pass
 from tests.browser.served import Process, serve
 
 Open = Callable[..., Explorer]
@@ -44,10 +44,10 @@ def test_arrow_keys_step(open_page: Open, some_pass: Pass) -> None:
     rule = some_pass.rule(2)["name"]
     expect(e.inspector.locator("h2")).to_have_text(rule)
     expect(e.navigator.locator(".trow.sel")).to_contain_text(rule)
-    expect(e.page.locator(".crumb")).to_contain_text(f"step 2 of {some_pass.last}")
+    expect(e.subject).to_contain_text(f"step 2 of {some_pass.last}")
     change = some_pass.bundle["steps"][1]
     for sign, part in (("removed", "removed"), ("added", "added"), ("moved", "moved")):
-        badge = e.page.locator(".ph").get_by_label(f"{len(change[part])} {sign}", exact=True)
+        badge = e.subject.get_by_label(f"{len(change[part])} {sign}", exact=True)
         expect(badge).to_have_count(1 if change[part] else 0)
     e.press("ArrowLeft")
     e.at_step(1)
@@ -120,10 +120,10 @@ def test_both_panes_show_a_node_at_the_same_place(open_page: Open, some_pass: Pa
 
 
 def test_home_and_end(open_page: Open, some_pass: Pass) -> None:
-    e = open_page(some_pass.at(2)).press("End")
+    e = open_page(some_pass.at(2)).give("Last step")
     e.at_step(some_pass.last)
     expect(e.page.get_by_role("button", name="Next step")).to_be_disabled()
-    e.press("Home")
+    e.give("Input graph")
     e.at_step(0)
     expect(e.inspector).to_contain_text("Input graph")
     expect(e.page.get_by_role("button", name="Previous step")).to_be_disabled()
@@ -145,9 +145,9 @@ def test_braces_change_the_kernel(open_page: Open, some_pass: Pass, rows: Any) -
     e = open_page(some_pass.at(1)).press("}")
     kernels = [r for r in rows if r["label"] == "kernel"]
     own = next(i for i, k in enumerate(kernels) if k["row"] == some_pass.row["parent"])
-    expect(e.page.locator(".crumb")).to_contain_text(kernels[own + 1]["name"])
+    expect(e.subject).to_contain_text(kernels[own + 1]["name"])
     e.ready().press("{")
-    expect(e.page.locator(".crumb")).to_contain_text(kernels[own]["name"])
+    expect(e.subject).to_contain_text(kernels[own]["name"])
     e.ready()
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Pass
 from tests.browser.explorer import Explorer
+from tests.browser.fixtures import Pass
 
 Open = Callable[..., Explorer]
 
@@ -44,7 +44,7 @@ def test_a_binding_selects_what_it_bound(open_page: Open, some_pass: Pass) -> No
     e.inspector.locator(".binds button").first.click()
     node = some_pass.bundle["steps"][0]["binds"][0][1]
     uid = some_pass.bundle["nodes"]["id"][node]
-    expect(e.inspector.locator("h3").filter(has_text="Node")).to_contain_text(f"u{uid}")
+    expect(e.inspector.get_by_role("tab", name="Node")).to_contain_text(f"u{uid}")
 
 
 def test_click_selects_in_both_panes_and_details_follow(open_page: Open, some_pass: Pass) -> None:
@@ -57,6 +57,7 @@ def test_click_selects_in_both_panes_and_details_follow(open_page: Open, some_pa
     tree = e.page.get_by_role("tree", name="Nodes around the change")
     expect(tree.locator(f"[data-slot='{slot}']")).to_have_attribute("aria-selected", "true")
     words = tree.locator(f"[data-slot='{slot}']").inner_text()
+    e.inspector.get_by_role("tab", name="Node").click()
     expect(e.inspector.locator("dl.kv").last).to_contain_text(words.split()[0].rstrip(","))
     e.page.mouse.move(4, 4)
     for side in ("before", "after"):
@@ -78,7 +79,8 @@ def test_only_this_rule(open_page: Open, some_pass: Pass) -> None:
     rule = some_pass.rule(2)
     here = sum(s["rule"] == rule["id"] for s in some_pass.bundle["steps"])
     e = open_page(some_pass.at(2))
-    e.inspector.get_by_role("button", name="Only this rule").click()
+    e.press(".")
+    e.page.get_by_role("button", name="Show only this rule").click()
     e.wait_address("rule", str(rule["id"]))
     expect(e.navigator.get_by_role("status")).to_have_text(f"{here} of {some_pass.last} steps here")
     shown = e.navigator.locator(".trow.stp")
@@ -90,16 +92,18 @@ def test_only_this_rule(open_page: Open, some_pass: Pass) -> None:
         gap = hidden.index(False)
         said = f"{gap} rule{'s' if gap > 1 else ''} applied"
         expect(e.navigator.locator(".trow.fold").filter(has_text=said).first).to_be_visible()
-    e.press("End", "ArrowLeft")
+    e.give("Last step").press("ArrowLeft")
     assert some_pass.rule(e.step) == rule
-    e.press("x")
+    e.give("Clear all filters")
     e.wait_address("rule", None)
     expect(shown).not_to_have_count(here)
 
 
 def test_only_steps_of_this_node(open_page: Open, some_pass: Pass) -> None:
     slot = some_pass.bundle["steps"][1]["slot"]
-    e = open_page(some_pass.at(2, f"&s={slot}")).press("t")
+    e = open_page(some_pass.at(2, f"&s={slot}")).give(
+        "Show only steps that affect the selected node"
+    )
     e.wait_address("node", str(slot))
     count = e.navigator.get_by_role("status").inner_text()
     assert 1 <= int(count.split()[0]) <= some_pass.last

@@ -143,14 +143,14 @@ def test_a_vector(new_page: New, tiles: Process, places: dict[str, str]) -> None
 
 
 def test_what_the_emulator_counted(new_page: New, tiles: Process, places: dict[str, str]) -> None:
-    e = new_page(drawer=True).goto(f"{tiles.url}#{places['last-load']}")
+    e = new_page(sources=True).goto(f"{tiles.url}#{places['last-load']}")
     section = picture(e.page)
     section.get_by_role("button", name="Emulate the kernel").click()
     expect(section).to_contain_text(
         re.compile(r"Emulated for sm_\d+: 0 conflicts in \d+ lines"), timeout=60_000
     )
     section.get_by_role("button", name=re.compile(r"^Line \d+ in the emulator")).click()
-    expect(e.drawer.locator(".emulator .eln.now")).to_contain_text("ldmatrix")
+    expect(e.page.locator(".emulator .eln.now")).to_contain_text("ldmatrix")
 
 
 def test_the_exported_file_says_the_same(

@@ -26,7 +26,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
 
 def edited(e: Explorer, was: str, now: str) -> Locator:
     """Changes the first line that has such a word in the editor of the workbench."""
-    e.press("Shift+E")
+    e.press("e")
     editor = e.page.get_by_role("textbox", name=re.compile("^LLVM IR source"))
     expect(editor).to_be_focused(timeout=WAIT)
     line = e.page.locator(".wb .cm-line").filter(has_text=was).first
@@ -49,7 +49,7 @@ def test_an_edited_text_is_kept_compared_and_edited_again(new_page: New, own: Pr
     expect(page.locator(".wb .cm-line").nth(3)).to_be_visible(timeout=WAIT)
     edited(e, "0.000000e+00", "5.000000e+00")
     expect(keep).to_be_enabled()
-    e.press("Control+Shift+Enter")
+    keep.click()
     kept = card.get_by_role("list", name="Kept variants").get_by_role("listitem")
     expect(kept).to_have_count(1, timeout=WAIT)
     expect(kept).to_contain_text(re.compile(r"1\s*edited LLVM IR \(\+1 -1\)\s*differs"))
@@ -88,9 +88,9 @@ def test_the_sources_panel_keeps_it_too(new_page: New, own: Process) -> None:
     editor = page.get_by_role("textbox", name=re.compile("^LLVM IR source"))
     edit = page.get_by_title(re.compile("^Edit this text and run it on"))
     expect(edit.first).to_be_enabled(timeout=WAIT)
-    e.press("Shift+E")
+    e.press("e")
     expect(editor).to_be_focused(timeout=WAIT)
-    e.press("Control+Shift+Enter")
+    page.get_by_role("button", name="Keep as variant").click()
     rows = page.locator(".variants tbody tr")
     expect(rows).to_have_count(1, timeout=WAIT)
     expect(rows).to_contain_text("edited LLVM IR (+0 -0)")

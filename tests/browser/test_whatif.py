@@ -57,12 +57,11 @@ def _compiled(page: Page, count: int) -> None:
 
 def test_a_rule_is_left_out_and_compared(explorer: Explorer) -> None:
     page = explorer.page
-    explorer.press("Shift+X")
+    explorer.give("Leave this rule out of the next variant")
+    expect(explorer.notice).to_contain_text(f"What if without {SKIPPED}")
+    explorer.give("Variants of the kernel: what if")
     expect(page.locator(".wi-job")).to_contain_text(f"without {SKIPPED}")
-    expect(
-        explorer.inspector.get_by_role("button", name="Leave out", exact=True)
-    ).to_have_attribute("aria-pressed", "true")
-    explorer.press("Shift+Enter")
+    explorer.give("Compile and run the variant")
     _compiled(page, 1)
     row = page.locator(".variants tbody tr").first
     expect(row).to_contain_text(f"without {SKIPPED}")
@@ -91,7 +90,7 @@ def test_a_rule_is_left_out_and_compared(explorer: Explorer) -> None:
 
 def test_scripts_and_deleting(explorer: Explorer) -> None:
     page = explorer.page
-    explorer.press("Shift+V")
+    explorer.give("Variants of the kernel: what if")
     page.get_by_role("button", name="Compile and run").click()
     rows = page.locator(".variants tbody tr")
     expect(rows.first).to_contain_text("the code on disk")
@@ -108,25 +107,25 @@ def test_scripts_and_deleting(explorer: Explorer) -> None:
 
 def test_a_changed_rule_is_replayed(explorer: Explorer, code: CodeCopy) -> None:
     page = explorer.page
-    notice = page.locator(".wi-notice")
+    notice = explorer.notice
     expect(notice).to_have_count(0)
     code.edit()
     expect(notice).to_contain_text(re.compile(rf"{RULE} changed, reduce\.py:\d+"))
-    notice.get_by_role("button", name="this kernel").click()
+    notice.get_by_role("button", name="Replay this kernel").click()
     expect(page.get_by_role("main", name="Comparison")).to_be_visible()
     expect(page.locator(".cmp-row")).to_have_count(1)
     expect(page.locator(".cmp-first .pf")).to_contain_text("differ")
     expect(notice).to_contain_text("Replayed")
     code.restore()
     expect(notice).to_have_count(0)
-    explorer.press("Shift+L")  # from here, too
+    explorer.give("Replay this kernel with the code on disk")  # from here, too
     expect(page.get_by_role("main", name="Comparison")).to_contain_text("The runs are equal")
 
 
 def test_a_rule_that_hangs_is_ended_by_its_limit(explorer: Explorer, code: CodeCopy) -> None:
     page = explorer.page
     code.hang()
-    explorer.press("Shift+V")
+    explorer.give("Variants of the kernel: what if")
     page.get_by_role("button", name="Change the next variant").click()
     choice = page.get_by_label("Time limit")
     choice.evaluate("select => { select.options[0].value = '2'; }")
@@ -138,6 +137,6 @@ def test_a_rule_that_hangs_is_ended_by_its_limit(explorer: Explorer, code: CodeC
     page.get_by_role("button", name="Compile and run").click()
     expect(page.locator(".wi-job")).to_contain_text("took longer than 2 seconds and was ended")
     page.get_by_role("button", name="Compile and run").click()
-    page.get_by_role("button", name="Cancel").click()
+    page.locator(".whatif").get_by_role("button", name="Cancel").click()
     expect(page.locator(".wi-job")).to_contain_text("Next:")
     assert page.locator(".variants tbody tr").count() == before

@@ -18,7 +18,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 SOURCES = ("package-lock.json", "package.json", "index.html", "vite.config.ts", "tsconfig.json")
 
 
-class WebBuildHook(BuildHookInterface):  # type: ignore[type-arg]
+class WebBuildHook(BuildHookInterface):
     """Calls `npm ci` and `npm run build` in `viz/web` when a source has changed."""
 
     PLUGIN_NAME = "custom"

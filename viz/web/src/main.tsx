@@ -30,6 +30,7 @@ import {
   step,
   view,
 } from "./state/state";
+import { keepSubject } from "./state/link/subject";
 import { startTheme } from "./state/theme";
 import { startRuns } from "./parts/traces/runs";
 import { PATHS } from "./data/answers";
@@ -43,6 +44,7 @@ import "./style/tokens.css";
 import "./style/base.css";
 import "./style/layout.css";
 import "./style/panels.css";
+import "./style/sources.css";
 import "./style/views.css";
 import "./style/overview.css";
 import "./style/compare.css";
@@ -67,6 +69,7 @@ async function start(): Promise<void> {
   startTheme();
   linkWith(linkParts);
   startPanels();
+  keepSubject();
   startRuns();
   addEventListener("keydown", onKeyDown);
   keepFocus();
@@ -145,8 +148,8 @@ function overviewShown(): Promise<void> {
 function openSomething(): void {
   effect(() => {
     const all = rows.value;
-    const { rewrite, page } = view.value;
-    if (pagePanel(page)?.withoutPass || rewrite !== null) return;
+    const { rewrite, page, kernel: named } = view.value;
+    if (pagePanel(page)?.withoutPass || rewrite !== null || named !== null) return;
     const shown = bundle.peek()?.rewrite;
     if (shown !== undefined) {
       const at = view.peek().step ?? step.peek();

@@ -68,19 +68,19 @@ describe("http", () => {
       Promise.resolve(path === "api/export" ? json({ job: 5 }) : new Response("<!doctype html>")),
     );
     const { server } = httpBackend(token, "", fetcher as unknown as typeof fetch).of("A");
-    expect(await server!.exportRun({ kernels: [3, 9], redact: true, values: false })).toBe(5);
+    expect(await server!.exportRun({ kernels: [3, 9], redact: true, values: false, passes: false })).toBe(5);
     expect(fetcher).toHaveBeenLastCalledWith(
       "api/export",
       expect.objectContaining({
         method: "POST",
-        body: '{"runs":["A"],"kernels":[3,9],"redact":true,"values":false}',
+        body: '{"runs":["A"],"kernels":[3,9],"redact":true,"values":false,"passes":false}',
       }),
     );
-    await server!.exportRun({ kernels: [], redact: false, values: true }, ["C"]);
+    await server!.exportRun({ kernels: [], redact: false, values: true, passes: true }, ["C"]);
     expect(fetcher).toHaveBeenLastCalledWith(
       "api/export",
       expect.objectContaining({
-        body: '{"runs":["A","C"],"kernels":[],"redact":false,"values":true}',
+        body: '{"runs":["A","C"],"kernels":[],"redact":false,"values":true,"passes":true}',
       }),
     );
     expect((await server!.exportedFile(5, new AbortController().signal)).size).toBe(15);
@@ -203,6 +203,7 @@ describe("jobs", () => {
     launch: () => Promise.resolve(1),
     whyDeclined: () => Promise.resolve(1),
     bench: () => Promise.resolve(1),
+    changedTexts: () => Promise.resolve(1),
     kernelOpts: () => Promise.resolve(1),
     searchOpts: () => Promise.resolve(1),
     emulate: () => Promise.resolve(1),

@@ -44,6 +44,7 @@ const rows = [
 const input = (more: Partial<FoldInput>): FoldInput => ({
   rows,
   children: childrenOf(rows),
+  root: -1,
   open: new Set([rowKey(0)]),
   changedOnly: true,
   current: null,

@@ -29,8 +29,10 @@ describe("keys", () => {
 
   it("name every command at most once", async () => {
     const { commands } = await import("../src/shell/commands");
-    for (const page of ["graphs", "workbench", "timeline", "rules", "compare"] as const) {
-      const keys = commands.filter((c) => (c.page ?? page) === page).flatMap((c) => c.keys);
+    const { isOn } = await import("../src/parts/command");
+    const { PAGES } = await import("../src/state/link/view");
+    for (const page of PAGES) {
+      const keys = commands.filter((c) => isOn(c, page)).flatMap((c) => c.keys);
       expect(new Set(keys).size).toBe(keys.length);
     }
     expect(new Set(commands.map((c) => c.id)).size).toBe(commands.length);
@@ -45,7 +47,22 @@ describe("keys", () => {
     expect(commandFor("?", false)).toBeUndefined();
     expect(commandFor("ArrowRight", false)?.id).toBe("next");
     expect(commandFor("Ctrl K", false)?.id).toBe("palette");
-    expect(commandFor("S", true, "timeline")?.group).toBe("Timeline");
-    expect(commandFor("S", true, "rules")).toBeUndefined();
+    expect(commandFor("B", true, "timeline")?.group).toBe("Timeline");
+    expect(commandFor("B", true, "rules")).toBeUndefined();
+  });
+
+  it("are forty at most, each once in the table", async () => {
+    const { BROWSER_KEYS, KEY_ROWS } = await import("../src/parts/keyTable");
+    const all = KEY_ROWS.flatMap((row): readonly string[] => row.keys);
+    expect(new Set(all).size).toBe(all.length);
+    expect(all.length).toBeLessThanOrEqual(40);
+    expect(BROWSER_KEYS).toEqual(["F6", "Shift F6", "Alt ArrowLeft", "Alt ArrowRight"]);
+  });
+
+  it("of the table have a command in some view", async () => {
+    const { commands } = await import("../src/shell/commands");
+    const { KEY_ROWS } = await import("../src/parts/keyTable");
+    const given = new Set<string>(commands.flatMap((c) => c.keys));
+    expect(KEY_ROWS.flatMap((row) => row.keys).filter((key) => !given.has(key))).toEqual([]);
   });
 });

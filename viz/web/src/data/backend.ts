@@ -120,11 +120,13 @@ export interface BisectHow {
 }
 
 /** What of a run goes into an exported file. `kernels`: the only ones to keep, or all when it is empty;
- * `redact`: leave out what says whose run it was; `values`: keep what was captured in the run. */
+ * `redact`: leave out what says whose run it was; `values`: keep what was captured in the run; `passes`:
+ * with all passes for the targets whose texts the file shows. */
 export interface ExportHow {
   kernels: readonly number[];
   redact: boolean;
   values: boolean;
+  passes: boolean;
 }
 
 /** Actions that need the user's machine. Each starts only on the user's command. */
@@ -138,6 +140,14 @@ export interface ServerActions {
   /** Starts running a kernel as it is and as it is changed, in turn; answers with a job whose result
    * is Workbench. */
   bench(context: number, how: BenchHow): Promise<number>;
+  /** Starts compiling a kernel with other optimisations, without some rules; answers with a job whose
+   * result is ChangedTexts. */
+  changedTexts(
+    context: number,
+    target: string,
+    opts: string | null,
+    skip: readonly string[],
+  ): Promise<number>;
   /** Starts finding the optimisations of a kernel; answers with a job whose result is KernelOpts. */
   kernelOpts(context: number, target: string, opts: string | null): Promise<number>;
   /** Starts a beam search for the optimisations of a kernel; answers with a job whose result is

@@ -73,6 +73,8 @@ export function httpBackend(
       compile: (context, target) => kernel(context, "compile", { target }),
       launch: (context, count, how) => kernel(context, "run", { ...how, count }),
       bench: (context, how) => kernel(context, "bench", how),
+      changedTexts: (context, target, opts, skip) =>
+        kernel(context, "texts", { target, opts, skip }),
       kernelOpts: (context, target, opts) => kernel(context, "opts", { target, opts }),
       searchOpts: (context, device, width) => kernel(context, "search", { device, width }),
       emulate: (context, how) => kernel(context, "emulate", how),

@@ -10,7 +10,7 @@ const SLOWEST_POLL_MS = 500;
 export async function follow<T>(
   server: ServerActions,
   start: () => Promise<number>,
-  onProgress: (text: string) => void,
+  onProgress: (text: string, best: unknown) => void,
   signal: AbortSignal,
   slowest = SLOWEST_POLL_MS,
 ): Promise<T> {
@@ -23,13 +23,14 @@ export async function follow<T>(
       pause = Math.min(pause * 1.5, slowest);
       const job = await server.job(id);
       if (job.state === "done") return job.result as T;
+      if (job.state === "error") onProgress(job.progress, job.best ?? null);
       if (job.state === "error")
         throw new DataError(
           job.error?.what ?? "The job failed",
           job.error?.where ?? `job ${id}`,
           job.error?.hint ?? "",
         );
-      onProgress(job.progress);
+      onProgress(job.progress, job.best ?? null);
     }
   } catch (thrown) {
     // Whether or not the server hears it, the page is done with this job.

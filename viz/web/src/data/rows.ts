@@ -65,3 +65,20 @@ export function ancestry(rows: readonly Row[], row: number): Row[] {
   }
   return path;
 }
+
+/**
+ * For each row the subject that it belongs to, as the row of a context; -1 for none. A subject is a
+ * kernel of the program with all that is below it, and outside of kernels any context that passes
+ * stand in: a schedule, a rewrite that the program asked for, a unit of another compiler.
+ */
+export function subjectRows(rows: readonly Row[]): readonly number[] {
+  const hasPass = new Set(rows.filter((r) => r.kind === "rewrite").map((r) => r.parent));
+  const found: number[] = [];
+  for (const { row, parent, kind, label, target } of rows) {
+    const above = found[parent] ?? -1;
+    const inKernel = above >= 0 && rows[above]!.label === "kernel";
+    const isSubject = kind === "context" && !target && (label === "kernel" || hasPass.has(row));
+    found.push(isSubject && !inKernel ? row : above);
+  }
+  return found;
+}

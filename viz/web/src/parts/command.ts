@@ -2,6 +2,7 @@
 import { data } from "../state/actions";
 import { bundle, currentStep, view } from "../state/state";
 import type { Page } from "../state/link/view";
+import type { BrowserKey, Key } from "./keyTable";
 
 /** In the order of the key sheet. */
 export const GROUPS = [
@@ -9,6 +10,7 @@ export const GROUPS = [
   "Graph",
   "Rule and node",
   "Sources",
+  "Emulator",
   "Workbench",
   "Timeline",
   "Rules",
@@ -22,10 +24,12 @@ export interface Command {
   id: string;
   title: string;
   group: CommandGroup;
-  /** The only page on which it can be given; everywhere if absent. */
-  page?: Page;
-  /** As `keyName` gives them: "N", "Shift N", "Ctrl K", "ArrowLeft". */
-  keys: readonly string[];
+  /** The pages on which it can be given; everywhere if absent. From others the palette goes there first. */
+  pages?: readonly Page[];
+  /** Of the table of keys. A command without one is found by name, and in a menu. */
+  keys: readonly (Key | BrowserKey)[];
+  /** What else one might call it: words that find it, too. */
+  words?: string;
   run: () => void;
   /** Whether it does anything now; always if absent. */
   when?: () => boolean;
@@ -36,10 +40,12 @@ export const hasStep = (): boolean => currentStep.value !== null;
 export const hasSlot = (): boolean => view.value.slot !== null;
 export const live = (): boolean => data().server !== null;
 
-/** Whether the command does something now. */
-export const enabled = (c: Command): boolean =>
-  (c.page === undefined || c.page === view.value.page) && (c.when?.() ?? true);
+/** Whether it is one of the commands of a page. */
+export const isOn = (c: Command, page: Page): boolean => c.pages?.includes(page) ?? true;
 
-/** The same commands, for one page only. */
+/** Whether the command does something now. */
+export const enabled = (c: Command): boolean => isOn(c, view.value.page) && (c.when?.() ?? true);
+
+/** The same commands, for one page only where they do not say others. */
 export const onPage = (page: Page | null, commands: readonly Command[]): readonly Command[] =>
-  page === null ? commands : commands.map((c) => ({ ...c, page }));
+  page === null ? commands : commands.map((c) => ({ pages: [page], ...c }));

@@ -3,10 +3,10 @@
  * commands it brings and what it adds to a link. shell/panels.ts lists all of them.
  */
 import type { ComponentType } from "preact";
-import type { DrawerTab } from "../state/drawer";
 import type { AnyLinkPart } from "../state/link/part";
 import type { Page } from "../state/link/view";
 import type { Command } from "./command";
+import type { Notice } from "./notice";
 
 interface Declared {
   /** Unique. */
@@ -19,6 +19,8 @@ interface Declared {
   /** For the palette alone: commands that there are only in this run, such as one for each target, and
    * those about what the query names. */
   moreCommands?: (query: string) => readonly Command[];
+  /** What it may have to say in the notice line, on every page. */
+  notices?: readonly Notice[];
   /** Its part of a link. */
   link?: AnyLinkPart;
   /** Follows the state from now on; called once, before the page is drawn. */
@@ -39,19 +41,22 @@ export interface PagePanel extends Declared {
   isShown?: () => boolean;
 }
 
-/** A tab of the drawer below the graphs. */
-export interface DrawerPanel extends Declared {
-  place: "drawer";
-  tab: DrawerTab;
-  /** How many things wait in it. */
-  badge?: () => number;
-  /** What it puts into the drawer's head, also while another tab is open. */
-  tools?: ComponentType<{ open: boolean }>;
+/**
+ * Part of the line under the top bar, on every page: "subject" at its left end says what is looked at,
+ * "act" at its right end holds what can be done to that.
+ */
+export interface SubjectPanel extends Declared {
+  place: "subject" | "act";
+}
+
+/** A dialog over the page, open while `overlay` has its id. */
+export interface SheetPanel extends Declared {
+  place: "sheet";
 }
 
 /** Stands around the graphs, in one of the fixed places of that page. */
 export interface FramePanel extends Declared {
-  place: "left" | "head" | "centre" | "strip" | "right";
+  place: "left" | "centre" | "strip" | "right" | "foot";
 }
 
 /** The line at the bottom of every page. */
@@ -59,12 +64,15 @@ export interface StatusPanel extends Declared {
   place: "status";
 }
 
-export type Panel = PagePanel | DrawerPanel | FramePanel | StatusPanel;
+export type Panel = PagePanel | FramePanel | SubjectPanel | SheetPanel | StatusPanel;
 /** Places that always show the same panels. */
-export type FixedPlace = (FramePanel | StatusPanel)["place"];
+export type FixedPlace = (FramePanel | SubjectPanel | StatusPanel)["place"];
+
+/** Places around the graphs; the others are there on every page. */
+const AROUND: readonly Panel["place"][] = ["left", "centre", "strip", "right", "foot"];
 
 /** The page on which the panel can be seen; null: on all. */
 export function pageOf(panel: Panel): Page | null {
   if (panel.place === "page") return panel.page;
-  return panel.place === "status" ? null : "graphs";
+  return AROUND.includes(panel.place) ? "graphs" : null;
 }

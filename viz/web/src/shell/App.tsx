@@ -1,16 +1,14 @@
 /** The frame of the page and what fills it. */
 import { useEffect } from "preact/hooks";
 import type { FixedPlace } from "../parts/panel";
-import { isDrawerOpen } from "../state/drawer";
-import { Drawer } from "./Drawer";
-import { panelsIn, pagePanel } from "./panels";
+import { NoticeLine } from "./NoticeLine";
+import { panelsIn, pagePanel, sheetPanels } from "./panels";
 import { Banner } from "./Banner";
 import { Empty } from "./start/Empty";
 import { OtherRun } from "./start/OtherRun";
 import { count } from "../state/format";
 import { KeySheet } from "./KeySheet";
 import { Palette } from "./Palette";
-import { BENCH, type Page } from "../state/link/view";
 import { sizes } from "../state/prefs";
 import { PlaceSheet } from "../ui/code/PlaceSheet";
 import {
@@ -26,7 +24,6 @@ import {
   windowWidth,
 } from "../state/state";
 import { TopBar } from "./top/TopBar";
-import { wideEdit } from "../parts/source/edits";
 
 export function App() {
   const nothing = fatal.value !== null || (run.value !== null && !hasRows.value && !run.value.live);
@@ -35,7 +32,15 @@ export function App() {
   return (
     <div class="app">
       <TopBar />
-      <OtherRun />
+      <div class="subj" data-region="Subject">
+        <Place name="subject" />
+        <span class="sp" />
+        <Place name="act" />
+      </div>
+      <div class="notices">
+        <OtherRun />
+        <NoticeLine />
+      </div>
       {nothing || waiting ? (
         <Empty />
       ) : (
@@ -48,6 +53,9 @@ export function App() {
       {overlay.value === "palette" && <Palette />}
       {overlay.value === "keys" && <KeySheet />}
       {overlay.value === "place" && <PlaceSheet />}
+      {sheetPanels.map(
+        ({ id, component: Sheet }) => overlay.value === id && <Sheet key={id} />,
+      )}
       <StepVoice />
     </div>
   );
@@ -64,34 +72,25 @@ function Body() {
   const px = (size: number | null): string | undefined => (size === null ? undefined : `${size}px`);
   return (
     <main
-      class={bodyClass(view.value.page)}
+      class={view.value.page === "graphs" ? "body" : "body away"}
       style={{
         "--w-nav": px(s.nav),
         "--w-insp": px(s.insp),
         "--h-scrub": px(s.scrub),
-        "--h-drawer": px(s.drawer),
+        "--h-foot": px(s.foot),
       }}
     >
       <Place name="left" />
-      <section
-        class={
-          wideEdit.value ? "centre wide-edit" : isDrawerOpen.value ? "centre" : "centre closed"
-        }
-      >
-        <Place name="head" />
+      <section class="centre">
         <Banner />
         <Place name="centre" />
         <Place name="strip" />
-        <Drawer />
       </section>
       <Place name="right" />
+      <Place name="foot" />
     </main>
   );
 }
-
-/** Other pages lie over the graphs; the navigator stands beside the workbench. */
-const bodyClass = (page: Page): string =>
-  page === "graphs" ? "body" : page === BENCH ? "body away beside" : "body away";
 
 /** The panels that stand in a place. */
 function Place({ name }: { name: FixedPlace }) {

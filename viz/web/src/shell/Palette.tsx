@@ -3,15 +3,18 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Highlight } from "../ui/Highlight";
 import { Icon } from "../ui/Icon";
 import { useModal } from "../ui/over/useModal";
-import { enabled } from "../parts/command";
+import { enabled, isOn, type Command } from "../parts/command";
 import { commands, moreCommands } from "./commands";
+import { giveCommand } from "./give";
+import { pages } from "./panels";
 import type { SearchResult } from "../data/messages/search";
 import { findInRun, type Hit, type HitGroup } from "../parts/search/find";
 import { ranked, wordsOf } from "../parts/search/rank";
 import { SearchBox } from "../parts/search/query";
 import { count } from "../state/format";
 import { keyCaps } from "./keys";
-import { overlay } from "../state/state";
+import { data } from "../state/actions";
+import { overlay, view } from "../state/state";
 
 export function Palette() {
   const [at, setAt] = useState(0);
@@ -140,15 +143,38 @@ function findAll(query: string, result: SearchResult | null): HitGroup[] {
   return all.filter((g) => g.total);
 }
 
-const keysOf = (hit: Hit): readonly string[] =>
-  commands.find((c) => c.id === hit.key && c.run === hit.open)?.keys ?? [];
+const keysOf = (hit: Hit): readonly string[] => commands.find((c) => c.id === hit.key)?.keys ?? [];
 
-/** The commands that can be given now, best first; without a query all of them. */
+/** Commands that a palette would only give to itself. */
+const NOT_LISTED = ["palette", "escape"];
+
+/**
+ * The commands of all views, best first, those of the present one before others that answer as well;
+ * without a query those of the present view alone.
+ */
 function commandGroup(query: string): HitGroup {
-  const all = [...commands, ...moreCommands(query)]
-    .filter((c) => enabled(c) && c.id !== "palette" && c.id !== "escape")
-    .map((c) => ({ key: c.id, title: c.title, detail: "", open: c.run }));
+  const { page } = view.peek();
   const words = wordsOf(query);
-  const hits = words.length ? ranked(all, words) : all;
+  const all = [...commands, ...moreCommands(query)].filter((c) => !NOT_LISTED.includes(c.id));
+  const here = all.filter(enabled);
+  const others = words.length ? all.filter((c) => !isOn(c, page) && isOffered(c)) : [];
+  const entries = [...here, ...others].map((c) => ({
+    command: c,
+    title: c.title,
+    detail: `${c.words ?? ""} ${c.group}`,
+  }));
+  const best = words.length ? ranked(entries, words) : entries;
+  const hits = best.map(({ command: c }) => ({
+    key: c.id,
+    title: c.title,
+    detail: isOn(c, page) ? "" : `in ${titleOf(c)}`,
+    open: () => giveCommand(c),
+  }));
   return { name: "Commands", hits, total: hits.length };
 }
+
+/** A file can do only some things: there, what cannot be done now is left out. */
+const isOffered = (c: Command): boolean => data().server !== null || (c.when?.() ?? true);
+
+const titleOf = (c: Command): string =>
+  pages.find(({ page }) => page === c.pages?.[0])?.title ?? "another view";

@@ -1,5 +1,5 @@
 /** From a key press to a command. Letters act only outside text fields, and can be turned off. */
-import { enabled, type Command } from "../parts/command";
+import { enabled, isOn, type Command } from "../parts/command";
 import { commands } from "./commands";
 import { letterKeys } from "../state/prefs";
 import { overlay, view } from "../state/state";
@@ -29,7 +29,7 @@ export function keyName(e: Press): string {
 
 /** A key that types a sign by itself. */
 const isLetterKey = (name: string): boolean =>
-  name.length === 1 || (name.startsWith("Shift ") && name.length === 7);
+  (name.length === 1 && name !== " ") || (name.startsWith("Shift ") && name.length === 7);
 
 export function commandFor(
   name: string,
@@ -37,7 +37,7 @@ export function commandFor(
   page: Page = "graphs",
 ): Command | undefined {
   if (!letters && isLetterKey(name)) return undefined;
-  return commands.find((c) => c.keys.includes(name) && (c.page ?? page) === page);
+  return commands.find((c) => c.keys.some((key) => key === name) && isOn(c, page));
 }
 
 function typing(target: EventTarget | null): boolean {
@@ -48,10 +48,11 @@ function typing(target: EventTarget | null): boolean {
   );
 }
 
-/** Arrow and Home keys belong to a focused source text, Enter to a focused control. */
+/** Arrow and Home keys belong to a focused source text, Enter and Space to a focused control. */
 function ownsKey(target: EventTarget | null, name: string): boolean {
   if (!(target instanceof HTMLElement)) return false;
-  if (name === "Enter") return target.matches("button, a, [role=treeitem], .ed");
+  if (name === "Enter") return target.matches("button, a, summary, [role=treeitem], .ed");
+  if (name === " ") return target.matches("button, a, summary, input, [role=tree], .ed");
   if (/^(Arrow|Home|End|Page)/.test(name)) return target.matches(".ed, [role=separator]");
   return false;
 }
@@ -87,7 +88,9 @@ const SHOWN: Record<string, string> = {
   ArrowDown: "↓",
   Escape: "Esc",
   Enter: "↵",
+  Shift: "⇧",
 };
 
 /** The parts of a key as they stand on key caps. */
-export const keyCaps = (name: string): string[] => name.split(" ").map((k) => SHOWN[k] ?? k);
+export const keyCaps = (name: string): string[] =>
+  name === " " ? ["Space"] : name.split(" ").map((k) => SHOWN[k] ?? k);

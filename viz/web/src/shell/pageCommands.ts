@@ -19,7 +19,7 @@ import { toggleTheme } from "../state/theme";
 import { escapePanels, focusSearch, pages } from "./panels";
 import { type Command, live } from "../parts/command";
 import { canClose, closeRun, showNextRun, showRun } from "../parts/traces/runs";
-import { copyLink } from "./top/copyLink";
+import { copyLink } from "../parts/traces/copyLink";
 
 export const pageCommands: readonly Command[] = [
   ...pages.map(({ page, title, key }): Command => ({
@@ -56,14 +56,14 @@ export const pageCommands: readonly Command[] = [
     id: "link",
     title: "Copy a link to this view",
     group: "Page",
-    keys: ["Y"],
+    keys: [],
     run: () => void copyLink(),
   },
   {
     id: "next-run",
     title: "Show the next open run",
     group: "Page",
-    keys: ["V"],
+    keys: [],
     when: () => severalRuns.value,
     run: showNextRun,
   },
@@ -71,9 +71,17 @@ export const pageCommands: readonly Command[] = [
     id: "export",
     title: "Export the whole run as one HTML file",
     group: "Page",
-    keys: ["E"],
+    keys: [],
     when: live,
     run: () => void saveExport(),
+  },
+  {
+    id: "export-passes",
+    title: "Export the whole run, with the passes of the targets (PTX, AMD)",
+    group: "Page",
+    keys: [],
+    when: live,
+    run: () => void saveExport({ passes: true }),
   },
   {
     id: "export-runs",
@@ -129,7 +137,7 @@ export const pageCommands: readonly Command[] = [
     title: "Reset panel sizes",
     group: "Page",
     keys: [],
-    run: () => (sizes.value = { nav: null, insp: null, scrub: null, drawer: null }),
+    run: () => (sizes.value = { nav: null, insp: null, scrub: null, foot: null }),
   },
   {
     id: "region",

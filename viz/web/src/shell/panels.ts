@@ -1,5 +1,5 @@
 /** Every panel of the page, in reading order: the one place where a new one is added. */
-import { centrePanel, headerPanel } from "../panels/centre/panel";
+import { centrePanel, legendPanel } from "../panels/centre/panel";
 import { comparePanel } from "../panels/compare/panel";
 import { emulatorPanel } from "../panels/emulator/panel";
 import { inspectorPanel } from "../panels/inspector/panel";
@@ -7,30 +7,33 @@ import { overviewPanel } from "../panels/overview/panel";
 import { navigatorPanel } from "../panels/navigator/panel";
 import { problemsPanel } from "../panels/problems/panel";
 import { rulesPanel } from "../panels/rules/panel";
+import { runPanel } from "../panels/run/panel";
 import { scrubberPanel } from "../panels/scrubber/panel";
 import { sourcesPanel } from "../panels/sources/panel";
 import { statusPanel } from "../panels/status/panel";
+import { subjectPanel } from "../panels/subject/panel";
 import { timelinePanel } from "../panels/timeline/panel";
-import { variantsPanel } from "../panels/variants/panel";
 import { workbenchPanel } from "../panels/workbench/panel";
 import {
   pageOf,
-  type DrawerPanel,
   type FixedPlace,
   type PagePanel,
   type Panel,
+  type SheetPanel,
 } from "../parts/panel";
+import { VIEW_KEYS, type Key } from "../parts/keyTable";
 import { PAGES, type Page } from "../state/link/view";
 
 export const panels: readonly Panel[] = [
+  subjectPanel,
+  runPanel,
   overviewPanel,
   navigatorPanel,
-  headerPanel,
   centrePanel,
+  legendPanel,
   scrubberPanel,
   sourcesPanel,
   emulatorPanel,
-  variantsPanel,
   problemsPanel,
   inspectorPanel,
   workbenchPanel,
@@ -40,7 +43,11 @@ export const panels: readonly Panel[] = [
   statusPanel,
 ];
 
-export const drawerPanels: readonly DrawerPanel[] = panels.filter((p) => p.place === "drawer");
+/** The dialogs that panels bring. */
+export const sheetPanels: readonly SheetPanel[] = panels.filter((p) => p.place === "sheet");
+
+/** What the notice line may say. */
+export const notices = panels.flatMap((p) => p.notices ?? []);
 
 /** The panels in a fixed place. */
 export const panelsIn = (place: FixedPlace): readonly Panel[] =>
@@ -51,9 +58,11 @@ export const pagePanel = (page: Page): PagePanel | undefined =>
   panels.find((p): p is PagePanel => p.place === "page" && p.page === page);
 
 /** The pages as the top bar lists them; the digit is the key that opens one. */
-export const pages: readonly { page: Page; title: string; key: string }[] = PAGES.map(
-  (page, i) => ({ page, title: pagePanel(page)?.title ?? "Graphs", key: String(i + 1) }),
-);
+export const pages: readonly { page: Page; title: string; key: Key }[] = PAGES.map((page, i) => ({
+  page,
+  title: pagePanel(page)?.title ?? "Graphs",
+  key: VIEW_KEYS[i]!,
+}));
 
 /** What a link holds besides the view. */
 export const linkParts = panels.flatMap((p) => p.link ?? []);

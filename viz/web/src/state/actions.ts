@@ -16,6 +16,7 @@ import {
   announcement,
   keepMatches,
   matchPlace,
+  namedKernel,
   nextPassOf,
   otherLink,
   ruleMatches,
@@ -29,6 +30,7 @@ import {
   onlyRule,
   firings,
   isLive,
+  kernelOfPass,
   kernelPage,
   loadError,
   loading,
@@ -48,7 +50,16 @@ import {
   view,
 } from "./state";
 import { slotOfNode } from "../model/slots";
-import { BENCH, isJump, readView, writeView, type Page, type View } from "./link/view";
+import {
+  BENCH,
+  isJump,
+  isOfKernel,
+  readsPass,
+  readView,
+  writeView,
+  type Page,
+  type View,
+} from "./link/view";
 
 let backend: Backend | null = null;
 let fetching: AbortController | null = null;
@@ -140,17 +151,18 @@ function filesOfRuns(): Map<string, string> {
 /** Opens a pass; at `at`, or at its first change. The selection belongs to a pass and goes. */
 export function openRewrite(id: number, at: number | null = null): void {
   if (view.peek().rewrite === id) {
-    if (view.peek().page !== "graphs") go({ page: "graphs", step: at ?? view.peek().step });
+    if (view.peek().page !== "graphs")
+      go({ page: "graphs", kernel: null, step: at ?? view.peek().step });
     else if (at !== null) goStep(at);
     return;
   }
-  go({ page: "graphs", rewrite: id, step: at, slot: null, uid: null, node: null });
+  go({ page: "graphs", kernel: null, rewrite: id, step: at, slot: null, uid: null, node: null });
 }
 
 /** Opens a pass at a step with a node selected, by its trace-wide id. */
 export function openNode(rewrite: number, step: number, uid: number): void {
   const same = view.peek().rewrite === rewrite;
-  const change = { page: "graphs", rewrite, step, uid, tab: "node" } as const;
+  const change = { page: "graphs", kernel: null, rewrite, step, uid, tab: "node" } as const;
   go(same ? change : { ...change, slot: null, node: null }, "push");
   if (same && bundle.peek()?.rewrite === rewrite) findNode();
 }
@@ -175,12 +187,13 @@ function findFailure(): void {
   if (step.peek() === Math.min(error.step, stepCount.peek())) go({ slot: at }, "replace");
 }
 
-/** Opens a page; the workbench on the kernel that is looked at. */
+/** Opens a page, with the same kernel, pass and step. The overview is that of the run. */
 export function setPage(page: Page): void {
   const here = view.peek().page;
-  if (page === BENCH) {
-    if (here !== page) go({ page, kernel: kernelPage.peek() });
-  } else if (page !== here || kernelPage.peek() !== null) go({ page, kernel: null });
+  if (page === here && (page !== "overview" || kernelPage.peek() === null)) return;
+  const named = namedKernel.peek();
+  const says = named !== null && (isOfKernel(page) || (page === "graphs" && !kernelOfPass.peek()));
+  go({ page, kernel: says ? named : null });
 }
 
 /** Puts a kernel on the workbench, by its context. */
@@ -325,18 +338,28 @@ export function nextRewrite(direction: 1 | -1): void {
   else announce(direction > 0 ? "This is the last pass" : "This is the first pass");
 }
 
-/** The first changing pass of the next (or previous) kernel. */
+/** The next (or previous) kernel, in the order of the run: its page, or its first pass that changed something. */
 export function nextKernel(direction: 1 | -1): void {
-  const all = rows.peek();
-  const current = view.peek().rewrite;
-  const own = currentKernel.peek();
-  const here = current === null ? -1 : (rewriteRows.peek().get(current)?.row ?? -1);
-  const at = own?.row ?? here;
-  const kernels = all.filter((r) => r.label === "kernel" && !r.target);
+  const isRun = view.peek().page === "overview" && kernelPage.peek() === null;
+  const from = isRun ? null : (currentKernel.peek() ?? currentRow.peek());
+  const at = from?.row ?? (direction > 0 ? -1 : Infinity);
+  const kernels = rows.peek().filter((r) => r.label === "kernel" && !r.target);
   const next =
     direction > 0 ? kernels.find((r) => r.row > at) : kernels.findLast((r) => r.row < at);
-  if (next) openContext(next.row);
+  if (next) openSubject(next.row);
   else announce(direction > 0 ? "This is the last kernel" : "This is the first kernel");
+}
+
+/** Opens a kernel, schedule or other subject of the run, by its row, on the page that is open where that
+ * shows kernels; what is no kernel, in the graphs. */
+export function openSubject(row: number): void {
+  const to = rows.peek()[row];
+  if (!to) return;
+  const { page } = view.peek();
+  if (to.kind === "rewrite") openRewrite(to.id);
+  else if (to.label === "kernel" && page === "overview") openKernel(to.id);
+  else if (to.label === "kernel" && isOfKernel(page)) go({ page, kernel: to.id });
+  else if (!openContext(row)) go({ page: "graphs", kernel: to.id, rewrite: null });
 }
 
 /** The first pass below a context that changed something (or else its first pass); null for none. */
@@ -403,11 +426,11 @@ export function reportProblem(problem: ApiProblem): void {
   ownProblems.value = [...ownProblems.peek(), problem].slice(-100);
 }
 
-/** Fetches the pass in the view unless it is here or on its way. */
+/** Fetches the pass in the view, on a page that reads it, unless it is here or on its way. */
 export function ensureBundle(): void {
-  const wanted = view.peek().rewrite;
+  const { rewrite: wanted, page } = view.peek();
   const coming = loading.peek()?.rewrite;
-  if (wanted === null || coming === wanted) return;
+  if (wanted === null || coming === wanted || !readsPass(page)) return;
   if (bundle.peek()?.rewrite !== wanted) void fetchBundle(wanted);
   else if (coming !== undefined) stopLoading(); // it would take the place of the one in the view
 }

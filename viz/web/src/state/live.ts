@@ -8,6 +8,7 @@ import { asProblem, FIRST_RUN, type Backend } from "../data/backend";
 import type { RunName } from "../data/messages/run";
 import { mergeRows } from "../data/rows";
 import { refreshRules, reloadBundle, stopLoading } from "./actions";
+import { hasEnded, sawEnd } from "./ending";
 import { keyOf } from "./runState";
 import {
   bundle,
@@ -28,6 +29,8 @@ import {
 const POLL_MS = 500;
 /** A finished run is asked now and then, so that a lost server and a rerun show. */
 const SETTLED_MS = 4000;
+/** Without a server nothing is lost: it may be started again. */
+const ENDED_MS = 4000;
 const RETRY_MS = [1000, 2000, 3000, 5000, 10000];
 
 /**
@@ -42,6 +45,8 @@ export async function follow(backend: Backend, firstPage?: () => Promise<void>):
 }
 
 let failures = 0;
+/** When the server last answered, as `Date.now` has it: that goes on while a computer sleeps. */
+let answeredAt = Date.now();
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 /** Asks again at once: the user pressed "Try now", or something was compiled. */
@@ -61,9 +66,11 @@ function schedule(backend: Backend): void {
   const settled = run.peek()?.live === false;
   const pause = lost
     ? RETRY_MS[Math.min(failures, RETRY_MS.length) - 1]!
-    : settled
-      ? SETTLED_MS
-      : POLL_MS;
+    : now.kind === "ended"
+      ? ENDED_MS
+      : settled
+        ? SETTLED_MS
+        : POLL_MS;
   if (lost) connection.value = { ...now, retryAt: Date.now() + pause };
   clearTimeout(timer); // "Try now" may have come while an answer was awaited
   timer = setTimeout(() => void tick(backend), pause);
@@ -134,6 +141,7 @@ async function refresh(backend: Backend, firstPage?: () => Promise<void>): Promi
       run.value = now;
       await firstPage();
     }
+    if (before?.live && !now.live && !another) sawEnd(keyOf(name, now));
     const known = another ? 0 : rows.peek().length;
     const compiled = JSON.stringify(before?.compilations) !== JSON.stringify(now.compilations);
     const isNew = before === null || another || !rowsArrived.peek();
@@ -157,12 +165,17 @@ async function refresh(backend: Backend, firstPage?: () => Promise<void>): Promi
     // What failed while the server was away is worth asking again.
     if (another || (failures > 0 && loadError.peek())) reloadBundle();
     failures = 0;
+    answeredAt = Date.now();
     return true;
   } catch (thrown) {
     if (isLeft()) return true;
     const problem = asProblem(thrown, "api/run");
     if (!problem.lost && (await wasClosed(backend, name))) return true;
     failures += 1;
+    if (problem.lost && hasEnded(run.peek(), Date.now() - answeredAt)) {
+      connection.value = { kind: "ended" };
+      return false;
+    }
     // A server that was started again answers, but has another key.
     const why = problem.lost
       ? "Connection lost"

@@ -36,13 +36,13 @@ export interface Sizes {
   nav: number | null;
   insp: number | null;
   scrub: number | null;
-  drawer: number | null;
+  foot: number | null;
 }
 
 const isSizes = (v: unknown): v is Sizes =>
   typeof v === "object" &&
   v !== null &&
-  ["nav", "insp", "scrub", "drawer"].every((k) => {
+  ["nav", "insp", "scrub", "foot"].every((k) => {
     const size = (v as Record<string, unknown>)[k];
     return size === null || (typeof size === "number" && size > 0 && size < 4000);
   });
@@ -55,15 +55,11 @@ export const theme = kept<Theme>("theme", "system", (v): v is Theme =>
 );
 export const sizes = kept<Sizes>(
   "sizes",
-  { nav: null, insp: null, scrub: null, drawer: null },
+  { nav: null, insp: null, scrub: null, foot: null },
   isSizes,
 );
-/** null: open when the window is wide enough. */
-export const drawerOpen = kept<boolean | null>(
-  "drawer",
-  null,
-  (v): v is boolean | null => v === null || isFlag(v),
-);
+/** The sources at the foot of the graphs take half of the room; else one line each. */
+export const sourcesHalf = kept("sourcesHalf", false, isFlag);
 /** Keys of the source columns ("ptx:sm_90"); null: the page chooses. */
 export const shownSources = kept<string[] | null>("sources", null, isNames);
 /** Single letters act as commands. */

@@ -4,7 +4,7 @@
  */
 import { computed, signal } from "@preact/signals";
 import { FIRST_RUN } from "../data/backend";
-import { ancestry, compiledRows } from "../data/rows";
+import { ancestry, compiledRows, subjectRows } from "../data/rows";
 import type { Bundle, Step } from "../data/messages/bundle";
 import type { ApiProblem } from "../data/messages/job";
 import type { Rule, RuleMatches } from "../data/messages/rule";
@@ -14,7 +14,7 @@ import { type MatchPlace, type PassMatches, passesByRule, placeAmong } from "../
 import { Replay } from "../model/replay";
 import type { Timeline } from "../model/timeline";
 import { short } from "./format";
-import { BENCH, FIRST_VIEW, type View } from "./link/view";
+import { FIRST_VIEW, isOfKernel, type View } from "./link/view";
 
 export type RunState = ReturnType<typeof createRunState>;
 
@@ -170,17 +170,22 @@ export function createRunState() {
 
   /**
    * The program's kernel that the view names, or that the current pass belongs to; null for a pass of
-   * a schedule. On the workbench there is always one, if the run has any: else the first.
+   * a schedule. On a page about one kernel there is always one, if the run has any: else the first.
    */
   const currentKernel = computed<Row | null>(() => {
     const named = namedKernel.value;
     if (named !== null)
       return rows.value.find((r) => r.kind === "context" && r.id === named) ?? null;
-    const row = currentRow.value;
-    const isKernel = (r: Row): boolean => r.label === "kernel" && !r.target;
-    const own = row ? (ancestry(rows.value, row.row).find(isKernel) ?? null) : null;
-    if (own || view.value.page !== BENCH) return own;
+    if (kernelOfPass.value || !isOfKernel(view.value.page)) return kernelOfPass.value;
     return rows.value.find((r) => r.kind === "context" && isKernel(r)) ?? null;
+  });
+
+  const isKernel = (r: Row): boolean => r.label === "kernel" && !r.target;
+
+  /** The program's kernel that the current pass belongs to; null for a pass of a schedule. */
+  const kernelOfPass = computed<Row | null>(() => {
+    const row = currentRow.value;
+    return row ? (ancestry(rows.value, row.row).find(isKernel) ?? null) : null;
   });
 
   /** The schedule that the current pass belongs to; null where a kernel is looked at. */
@@ -188,6 +193,19 @@ export function createRunState() {
     const row = currentRow.value;
     if (!row || currentKernel.value) return null;
     return ancestry(rows.value, row.row).find((r) => r.label === "schedule") ?? null;
+  });
+
+  /** For each row that of the subject that it belongs to: a kernel, a schedule, or another context. */
+  const subjectRowOf = computed(() => subjectRows(rows.value));
+
+  /** All subjects of the run, in order. */
+  const subjects = computed(() => rows.value.filter((r) => subjectRowOf.value[r.row] === r.row));
+
+  /** The subject that is looked at; null for a pass that stands in no context. */
+  const currentSubject = computed<Row | null>(() => {
+    const row = currentRow.value;
+    const at = row ? subjectRowOf.value[row.row] : undefined;
+    return currentKernel.value ?? rows.value[at ?? -1] ?? null;
   });
 
   /** Steps that the server has and the loaded pass does not show yet. */
@@ -269,8 +287,13 @@ export function createRunState() {
     compiledRowOf,
     currentCompilation,
     kernelPage,
+    namedKernel,
+    kernelOfPass,
     currentKernel,
     currentSchedule,
+    subjectRowOf,
+    subjects,
+    currentSubject,
     newSteps,
     ruleName,
     ruleNames,

@@ -29,6 +29,8 @@ export const capturedWords = computed<string | null>(() => {
   return `values captured of ${plural(kept.kernels, "kernel")}, up to ${more} more`;
 });
 
+/** Of the whole run, as it is, with the texts of the targets. */
+const PLAIN: ExportHow = { kernels: [], redact: false, values: false, passes: false };
 let stop = new AbortController();
 
 /** The percentage of `exporting`; "" while there is none yet. */
@@ -42,9 +44,9 @@ export function cancelExport(): void {
 }
 
 /** Exports all runs that are open as one file, which opens on their comparison. */
-export const saveAllRuns = (values = false): Promise<void> =>
+export const saveAllRuns = (how: Partial<ExportHow> = {}): Promise<void> =>
   saveExport(
-    { values },
+    how,
     openRuns.peek().map((one) => one.name),
   );
 
@@ -66,7 +68,7 @@ export async function saveExport(
   try {
     let job = 0;
     const start = async (): Promise<number> =>
-      (job = await server.exportRun({ kernels: [], redact: false, values: false, ...how }, beside));
+      (job = await server.exportRun({ ...PLAIN, ...how }, beside));
     const told = (text: string): string => (exporting.value = text);
     const { leftOut } = await follow<Exported>(server, start, told, cancelled);
     const file = await server.exportedFile(job, cancelled);

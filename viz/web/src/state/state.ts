@@ -43,8 +43,13 @@ export const {
   compiledRowOf,
   currentCompilation,
   kernelPage,
+  namedKernel,
+  kernelOfPass,
   currentKernel,
   currentSchedule,
+  subjectRowOf,
+  subjects,
+  currentSubject,
   newSteps,
   ruleName,
   ruleNames,
@@ -64,7 +69,9 @@ export type Connection =
   | { kind: "connected" }
   | { kind: "embedded" }
   /** `why`: one sentence without its full stop. */
-  | { kind: "lost"; retryAt: number; why: string };
+  | { kind: "lost"; retryAt: number; why: string }
+  /** The server of a program's page has gone after the program, as it is to. */
+  | { kind: "ended" };
 
 export const connection = signal<Connection>({ kind: "starting" });
 /** A failure that leaves nothing to look at. */
@@ -80,7 +87,8 @@ export const otherLink = signal<{ name: string; hash: string } | null>(null);
 /** The trace that the server was told to go on with, until it is shown. */
 export const opening = signal<{ name: string; since: number } | null>(null);
 
-export type Overlay = "palette" | "keys" | "place" | null;
+/** "problems" and others that panels declare are the ids of those panels. */
+export type Overlay = "palette" | "keys" | "place" | "problems" | "legend" | null;
 export const overlay = signal<Overlay>(null);
 /** On small windows: the side panel that lies over the graph. */
 export const sidePanel = signal<"nav" | "insp" | null>(null);

@@ -1,11 +1,14 @@
 /** The line icons of the page, 16 units square. */
 const PATHS = {
+  funnel: "M2.5 4h11M5 8h6M7 12h2",
   search: "M11.5 7a4.5 4.5 0 1 1-9 0 4.5 4.5 0 0 1 9 0M10.5 10.5 14 14",
   right: "m6 4 4 4-4 4",
   down: "m4 6 4 4 4-4",
   play: "M5 3.5v9l7-4.5z",
   prev: "m10 4-4 4 4 4",
   first: "m11 4-4 4 4 4M5 4v8",
+  back: "m8.5 4-4 4 4 4M12.5 4l-4 4 4 4",
+  on: "m3.5 4 4 4-4 4M7.500 4l4 4-4 4",
   last: "m5 4 4 4-4 4M11 4v8",
   export: "M8 2.5v7M5 7l3 3 3-3M3 12.5h10",
   external: "M9.5 3H13v3.5M13 3 7.5 8.5M11 9.5V13H3V5h3.5",
@@ -22,7 +25,7 @@ const PATHS = {
   columns: "M3 3.5h10v9H3zM6.300 3.5v9M9.700 3.5v9",
 } as const;
 
-type IconName = keyof typeof PATHS;
+export type IconName = keyof typeof PATHS;
 
 export function Icon({ name, fill = false }: { name: IconName; fill?: boolean }) {
   return (

@@ -34,13 +34,17 @@ export interface Counters {
     line: number[];
     /** How often a thread ran it, and a warp; `divergent`: with some of its threads only. */
     threads: number[];
+    /** How many threads the warps that ran it have. */
+    lanes: number[];
     warps: number[];
     divergent: number[];
     /** Sectors of 32 bytes that global accesses touch, and how few could hold as many bytes. */
     sectors: number[];
     least: number[];
-    /** Turns of shared memory beyond the first of each access. */
+    /** Extra wavefronts of its accesses of shared memory. */
     conflicts: number[];
+    /** Wavefronts of the slowest phase of one of these accesses; 0 where there is none. */
+    ways: number[];
     /** Bytes by space. */
     loaded: Record<string, number>[];
     stored: Record<string, number>[];
@@ -66,6 +70,33 @@ export type StoredRow = [
   before: Value[][],
 ];
 
+/**
+ * What memory makes of one access of a warp (core/runtime/emulator/banks.py). `hits`: [bank, or sector
+ * counted from the first one; wavefront; lanes that are served together].
+ */
+export interface Served {
+  hits: [place: number, wavefront: number, lanes: number[]][];
+  /** The first wavefront of each phase. */
+  first: number[];
+  /** Wavefronts of the slowest phase, and those of all phases beyond one each. */
+  ways: number;
+  extra: number;
+  /** The fewest sectors that hold as many bytes. */
+  least: number;
+}
+
+/** [step, space, argument, whether it stores, bytes of each lane, lanes, first byte of each, number in `served`]. */
+export type AccessRow = [
+  step: number,
+  space: string,
+  argument: string,
+  stores: boolean,
+  bytes: number,
+  lanes: number[],
+  at: number[],
+  served: number,
+];
+
 /** The instructions that one warp ran, in order. */
 export interface Walk {
   block: number;
@@ -82,6 +113,11 @@ export interface Walk {
   registers: [number, number, string, Value | (Value | null)[]][];
   /** What was stored, by other warps of the block, too. */
   memory: StoredRow[];
+  /** Where the warp loaded and stored, parameters apart. */
+  accesses: AccessRow[];
+  served: Served[];
+  /** [line, registers that its instructions write, then those that they read]. */
+  uses: number[][];
   /** Steps whose stores of other warps are all here; null: of all steps. */
   known: number | null;
   /** Of each argument that is memory: name, dtype, elements, bytes of an element. */

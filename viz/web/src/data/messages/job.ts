@@ -10,6 +10,8 @@ export interface Job {
   state: "running" | "done" | "error";
   progress: string;
   result: unknown;
+  /** What it has so far, of a search that goes on to look for something better; else null. */
+  best?: unknown;
   error: ApiProblem | null;
 }
 

@@ -17,9 +17,20 @@ export interface Kernel {
   bytes: number;
   globalSize: number[];
   localSize: number[];
+  /** The lines of the user's program that it comes from, in the order of its nodes. Missing in older
+   * exports. */
+  places?: KernelPlace[];
   /** The values that it read in the run; null where they were not asked for. Missing in older
    * exports. */
   captured?: CapturedValues | null;
+}
+
+/** A line of the user's program, and the nodes that it asked for: of the AST, or such that stand behind
+ * lines of a text without coming from the AST. */
+export interface KernelPlace {
+  file: string;
+  line: number;
+  nodes: number[];
 }
 
 /** Values that a kernel read at a launch, which the trace holds. */

@@ -69,6 +69,11 @@ export interface Run {
   /** The kinds of inputs that the workbench can run a kernel on. Missing in older exports. */
   inputs?: { kind: string; title: string }[];
   targets: string[];
+  /** Seconds that the page of a program stays after its end while nobody looks at it; null: it is
+   * served until somebody stops it. Missing in exported files. */
+  stays?: number | null;
+  /** The command that opens the run again. Missing in exported files. */
+  again?: string;
   /** Every kind of source text, those that the page prefers first. */
   kinds: Kind[];
   /** The family of each target that sources can be made for: "nvidia" for "sm_90". */

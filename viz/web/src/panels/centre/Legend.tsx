@@ -1,7 +1,6 @@
-/** What the glyphs on the nodes mean: the groups of ops that occur in this pass. */
-import { bundle } from "../../state/state";
-import { OP_GROUPS, opGroup, type OpGroup } from "../../model/ops";
-import { Menu } from "../../ui/over/Menu";
+/** What the glyphs on nodes and the signs beside names mean. */
+import { OP_GROUPS, type OpGroup } from "../../model/ops";
+import { Sheet } from "../../ui/over/Sheet";
 
 const SHAPES: Record<OpGroup, { d: string; colour: string; hollow?: boolean }> = {
   range: { d: "M9 5a4 4 0 1 1-8 0 4 4 0 0 1 8 0", colour: "range" },
@@ -14,33 +13,49 @@ const SHAPES: Record<OpGroup, { d: string; colour: string; hollow?: boolean }> =
   device: { d: "M3 2q0-2 2-2t2 2v6q0 2-2 2T3 8z", colour: "dev" },
 };
 
-/** From so many groups on, a narrow pane has a button that opens the list of them. */
-const MANY = 7;
+const STATES = [
+  ["add", "+", "added by the step"],
+  ["del", "−", "removed by the step"],
+  ["mov", "◆", "kept, with another source"],
+] as const;
+
+const CHECKED = [
+  ["cadd", "✓", "proved, for all inputs"],
+  ["cmov", "~", "sampled, for some inputs"],
+  ["cdel", "≠", "differs"],
+  ["t3", "○", "not checked"],
+] as const;
 
 export function Legend() {
-  const b = bundle.value;
-  if (!b) return null;
-  const used = new Set(b.ops.map(opGroup));
-  const groups = OP_GROUPS.filter((g) => used.has(g));
   return (
-    <>
-      <span class={groups.length < MANY ? "legend" : "legend many"}>
-        {groups.map((g) => (
-          <Swatch key={g} group={g} />
-        ))}
-      </span>
-      <span class={groups.length < MANY ? "legend-menu" : "legend-menu many"}>
-        <Menu label="Legend" class="link plain" button="Legend">
-          {() => (
-            <div class="pop legend-pop">
-              {groups.map((g) => (
-                <Swatch key={g} group={g} />
-              ))}
+    <Sheet label="What shapes and colours mean">
+      <div class="cols">
+        <section>
+          <h3>Kinds of nodes</h3>
+          {OP_GROUPS.map((g) => (
+            <div class="line" key={g}>
+              <Swatch group={g} />
             </div>
-          )}
-        </Menu>
-      </span>
-    </>
+          ))}
+        </section>
+        <section>
+          <h3>What a step does</h3>
+          {STATES.map(([kind, sign, words]) => (
+            <div class="line" key={kind}>
+              <span class={`badge ${kind}`}>{sign}</span> {words}
+            </div>
+          ))}
+        </section>
+        <section>
+          <h3>Whether steps are right</h3>
+          {CHECKED.map(([tint, sign, words]) => (
+            <div class="line" key={sign}>
+              <span class={`${tint} b`}>{sign}</span> {words}
+            </div>
+          ))}
+        </section>
+      </div>
+    </Sheet>
   );
 }
 

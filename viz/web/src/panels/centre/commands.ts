@@ -1,7 +1,7 @@
 /** Commands of the graph panes. */
 import { announce } from "../../state/actions";
 import { stage } from "../../state/stage";
-import { graphLink, setMode, setScope } from "./link";
+import { graphLink, nextMode, setMode, setScope } from "./link";
 import { foldBlocks, foldConstants, foldIndex } from "../../state/prefs";
 import { type Command, hasPass, hasSlot, hasStep } from "../../parts/command";
 
@@ -21,7 +21,7 @@ export const graphCommands: readonly Command[] = [
     id: "constants",
     title: "Fold or show constants",
     group: "Graph",
-    keys: ["Shift C"],
+    keys: [],
     when: hasGraph,
     run: () => {
       foldConstants.value = !foldConstants.peek();
@@ -32,7 +32,7 @@ export const graphCommands: readonly Command[] = [
     id: "index",
     title: "Fold or show index expressions",
     group: "Graph",
-    keys: ["Shift I"],
+    keys: [],
     when: hasGraph,
     run: () => {
       foldIndex.value = !foldIndex.peek();
@@ -43,7 +43,7 @@ export const graphCommands: readonly Command[] = [
     id: "blocks",
     title: "Fold or show repeated blocks",
     group: "Graph",
-    keys: ["Shift B"],
+    keys: [],
     when: hasGraph,
     run: () => {
       foldBlocks.value = !foldBlocks.peek();
@@ -67,24 +67,35 @@ export const graphCommands: readonly Command[] = [
     run: () => stage.peek()?.openBoxes(false),
   },
   {
-    id: "merged",
-    title: "Merge before and after into one graph",
+    id: "layout",
+    title: "Next layout: side by side, merged, text",
     group: "Graph",
     keys: ["M"],
+    when: hasPass,
+    run: nextMode,
+  },
+  {
+    id: "merged",
+    title: "Merge before and after into one graph",
+    words: "overlay single layout",
+    group: "Graph",
+    keys: [],
     when: hasPass,
     run: () => setMode("merged"),
   },
   {
     id: "text",
     title: "Text diff",
+    words: "lines ir dump print layout",
     group: "Graph",
-    keys: ["D"],
+    keys: [],
     when: hasPass,
     run: () => setMode("text"),
   },
   {
     id: "fit",
-    title: "Fit the graph",
+    title: "Fit the change, then all",
+    words: "zoom reset center whole graph",
     group: "Graph",
     keys: ["0"],
     when: hasGraph,
@@ -94,7 +105,7 @@ export const graphCommands: readonly Command[] = [
     id: "in",
     title: "Zoom in",
     group: "Graph",
-    keys: ["+", "="],
+    keys: [],
     when: hasGraph,
     run: () => stage.peek()?.zoomBy(1.25),
   },
@@ -102,7 +113,7 @@ export const graphCommands: readonly Command[] = [
     id: "out",
     title: "Zoom out",
     group: "Graph",
-    keys: ["-"],
+    keys: [],
     when: hasGraph,
     run: () => stage.peek()?.zoomBy(0.8),
   },
@@ -110,7 +121,7 @@ export const graphCommands: readonly Command[] = [
     id: "reveal",
     title: "Scroll to the change",
     group: "Graph",
-    keys: ["C"],
+    keys: [],
     when: hasStep,
     run: () => stage.peek()?.revealChange(),
   },

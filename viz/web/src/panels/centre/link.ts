@@ -21,6 +21,13 @@ export function setMode(mode: Mode): void {
   go({}, "auto", graphLink.with({ mode: graphLink.peek().mode === mode ? "side" : mode }));
 }
 
+/** Side by side, merged, text, and from the start. */
+export function nextMode(): void {
+  const modes = ["side", "merged", "text"] as const;
+  const at = modes.indexOf(graphLink.peek().mode);
+  go({}, "auto", graphLink.with({ mode: modes[(at + 1) % modes.length]! }));
+}
+
 export function setScope(scope: "change" | "all"): void {
   go({}, "auto", graphLink.with({ scope }));
 }

@@ -1,20 +1,12 @@
-/** The graph panes with the header above them, as the page knows them. */
-import type { FramePanel } from "../../parts/panel";
+/** The graph panes, as the page knows them. */
+import type { FramePanel, SheetPanel } from "../../parts/panel";
 import { graphCommands } from "./commands";
-import { passesCommands, targetCommands } from "./targets";
-import { Header } from "./Header";
+import { targetCommands } from "./targets";
 import { graphLink } from "./link";
+import { Legend } from "./Legend";
+import { overlay } from "../../state/state";
 import { cancelLayout } from "./mount";
 import { Panes } from "./Panes";
-
-export const headerPanel: FramePanel = {
-  id: "header",
-  title: "Step",
-  place: "head",
-  component: Header,
-  commands: passesCommands,
-  moreCommands: targetCommands,
-};
 
 export const centrePanel: FramePanel = {
   id: "centre",
@@ -22,6 +14,24 @@ export const centrePanel: FramePanel = {
   place: "centre",
   component: Panes,
   commands: graphCommands,
+  moreCommands: targetCommands,
   link: graphLink,
   escape: cancelLayout,
+};
+
+export const legendPanel: SheetPanel = {
+  id: "legend",
+  title: "Legend",
+  place: "sheet",
+  component: Legend,
+  commands: [
+    {
+      id: "legend",
+      title: "Legend: what shapes and colours mean",
+      words: "glyph sign symbol help",
+      group: "Graph",
+      keys: [],
+      run: () => (overlay.value = "legend"),
+    },
+  ],
 };

@@ -2,27 +2,11 @@
 import { type Command } from "../../parts/command";
 import { kernel, kernelError } from "../../parts/kernel/kernel";
 import { choices, chosen, showPasses } from "../../parts/kernel/passes";
-import { pressButton } from "../../state/regions";
 
-/** Id of the button that opens the choice. */
-export const CHOICE = "passes-for";
-
-/** Not before the kernel's own target is known: the button would change its width with it. */
-export const canChoose = (): boolean =>
+const canChoose = (): boolean =>
   (kernel.value !== null || kernelError.value !== null) &&
   chosen.value !== null &&
   choices.value.length > 1;
-
-export const passesCommands: readonly Command[] = [
-  {
-    id: "passes-for",
-    title: "Choose the target of the passes",
-    group: "Graph",
-    keys: ["Shift T"],
-    when: canChoose,
-    run: () => pressButton(`#${CHOICE}`),
-  },
-];
 
 /** One command for each target whose passes are not shown. */
 export function targetCommands(): readonly Command[] {

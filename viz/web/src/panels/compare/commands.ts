@@ -25,21 +25,22 @@ const walks = (): boolean => walking() && passes.value !== null;
 const command = (
   id: string,
   title: string,
-  keys: readonly string[],
+  keys: Command["keys"],
   when: () => boolean,
   run: () => void,
 ): Command => ({ id: `cmp-${id}`, title, group: "Compare", keys, when, run });
 
 export const compareCommands: readonly Command[] = [
-  command("swap", "Swap A and B", ["Shift S"], onOverview, () => {
+  command("swap", "Swap A and B", [], onOverview, () => {
     const { a, b } = compareLink.peek();
     compareRuns(b, a);
   }),
-  command("all", "Show differences only, or all", ["D"], onOverview, () =>
-    show({ all: !compareLink.peek().all }, "replace"),
-  ),
-  command("tab", "Next tab of the comparison", ["T"], onOverview, () => nextTab(1)),
-  command("tab-back", "Previous tab of the comparison", ["Shift T"], onOverview, () => nextTab(-1)),
+  command("all", "All, or only what differs", ["A"], () => onOverview() || walks(), () => {
+    const { all, whole } = compareLink.peek();
+    show(walking() ? { whole: !whole } : { all: !all }, "replace");
+  }),
+  command("tab", "Next tab of the comparison", [], onOverview, () => nextTab(1)),
+  command("tab-back", "Previous tab of the comparison", [], onOverview, () => nextTab(-1)),
   command("kernel", "Next kernel of the comparison", ["}"], onKernels, () => nextScope(1)),
   command("kernel-back", "Previous kernel of the comparison", ["{"], onKernels, () =>
     nextScope(-1),
@@ -49,7 +50,7 @@ export const compareCommands: readonly Command[] = [
     if (first) walkThrough(first.a, first.b, firstDifferingRow.peek());
     else announce("No step of this kernel differs");
   }),
-  command("unified", "Show the text side by side, or in one column", ["Shift U"], onKernels, () =>
+  command("unified", "Show the text side by side, or in one column", [], onKernels, () =>
     show({ unified: !compareLink.peek().unified }, "replace"),
   ),
   command("next", "Next row", ["ArrowRight"], walks, () =>
@@ -58,41 +59,38 @@ export const compareCommands: readonly Command[] = [
   command("back", "Previous row", ["ArrowLeft"], walks, () =>
     inStep.peek() ? goRow(row.peek() - 1) : goState("b", states.peek()[1] - 1),
   ),
-  command("a-next", "A alone: next step", ["Shift ArrowRight"], walks, () =>
+  command("a-next", "A alone: next step", [], walks, () =>
     goState("a", states.peek()[0] + 1),
   ),
-  command("a-back", "A alone: previous step", ["Shift ArrowLeft"], walks, () =>
+  command("a-back", "A alone: previous step", [], walks, () =>
     goState("a", states.peek()[0] - 1),
   ),
-  command("b-next", "B alone: next step", ["Alt ArrowDown"], walks, () =>
+  command("b-next", "B alone: next step", [], walks, () =>
     goState("b", states.peek()[1] + 1),
   ),
-  command("b-back", "B alone: previous step", ["Alt ArrowUp"], walks, () =>
+  command("b-back", "B alone: previous step", [], walks, () =>
     goState("b", states.peek()[1] - 1),
   ),
   command(
     "in-step",
     "Both sides in step again",
-    ["I"],
+    [],
     () => walks() && !inStep.value,
     () => goRow(row.peek()),
   ),
-  command("first", "Input graphs of both", ["Home"], walks, () => goRow(0)),
-  command("last", "Last row", ["End"], walks, () => goRow(passes.peek()!.rows.count)),
-  command("difference", "Next row that differs", ["N"], walks, () => difference(1)),
-  command("difference-back", "Previous row that differs", ["Shift N"], walks, () => difference(-1)),
+  command("first", "Input graphs of both", [], walks, () => goRow(0)),
+  command("last", "Last row", [], walks, () => goRow(passes.peek()!.rows.count)),
+  command("difference", "Next row that differs", ["D"], walks, () => difference(1)),
+  command("difference-back", "Previous row that differs", ["Shift D"], walks, () => difference(-1)),
   command("merged", "Both graphs in one picture, or side by side", ["M"], walks, () =>
     show({ merged: !compareLink.peek().merged }, "replace"),
-  ),
-  command("whole", "All nodes of both graphs, or those around what differs", ["A"], walks, () =>
-    show({ whole: !compareLink.peek().whole }, "replace"),
   ),
   command("text", "Show or hide the text of the kernel", ["S"], walking, () =>
     show({ text: !compareLink.peek().text }, "replace"),
   ),
   command("fit", "Fit both graphs", ["0"], walks, () => stage.peek()?.fit()),
-  command("in", "Zoom in on both graphs", ["+"], walks, () => stage.peek()?.zoomBy(1.25)),
-  command("out", "Zoom out of both graphs", ["-"], walks, () => stage.peek()?.zoomBy(0.8)),
+  command("in", "Zoom in on both graphs", [], walks, () => stage.peek()?.zoomBy(1.25)),
+  command("out", "Zoom out of both graphs", [], walks, () => stage.peek()?.zoomBy(0.8)),
   command("left", "Select the node on the left, in both graphs", ["H"], walks, () =>
     stage.peek()?.walk("h"),
   ),
@@ -105,7 +103,7 @@ export const compareCommands: readonly Command[] = [
   command("right", "Select the node on the right, in both graphs", ["L"], walks, () =>
     stage.peek()?.walk("l"),
   ),
-  command("overview", "Back to the comparison", ["U"], walking, leave),
+  command("overview", "Back to the comparison", [], walking, leave),
 ];
 
 function nextTab(way: 1 | -1): void {

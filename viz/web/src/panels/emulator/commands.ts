@@ -1,74 +1,81 @@
 /** Commands of the emulator. */
+import {
+  cancelEmulation,
+  canEmulate,
+  emulate,
+  emulateText,
+  emulation,
+  state,
+  texts,
+} from "../../parts/emulation/store";
+import {
+  breakpoints,
+  conflicts,
+  goTo,
+  goToConflict,
+  line,
+  runOn,
+  stepBy,
+  toggleBreakpoint,
+} from "../../parts/emulation/stepping";
 import type { Command } from "../../parts/command";
-import { openDrawer, toggleDrawer } from "../../state/drawer";
-import { canEmulate, emulate, emulation, goTo, runOn, stepBy } from "../../parts/emulation/store";
-import { FIELD } from "./Stops";
+import { editText } from "./edit";
+import { STOP_WHEN } from "./Stops";
 
-const group = "Sources";
 const there = (): boolean => emulation.value !== null;
 
+const command = (
+  id: string,
+  title: string,
+  keys: Command["keys"],
+  run: () => void,
+  when: () => boolean = there,
+): Command => ({ id: `emulator-${id}`, title, group: "Emulator", keys, run, when });
+
+const hasConflicts = (): boolean => conflicts.value.length > 0;
+
 export const emulatorCommands: readonly Command[] = [
-  { id: "emulator", title: "Emulator", group, keys: [], run: () => toggleDrawer("emulator") },
-  {
-    id: "emulate",
-    title: "Emulate the kernel",
-    group,
-    keys: ["Shift R"],
-    when: canEmulate,
-    run: () => void emulate(),
-  },
-  {
-    id: "emulator-step",
-    title: "Emulator: one instruction forward",
-    group,
-    keys: [],
-    when: there,
-    run: () => stepBy(1),
-  },
-  {
-    id: "emulator-back",
-    title: "Emulator: one instruction back",
-    group,
-    keys: [],
-    when: there,
-    run: () => stepBy(-1),
-  },
-  {
-    id: "emulator-run",
-    title: "Emulator: on to the next breakpoint",
-    group,
-    keys: [],
-    when: there,
-    run: () => runOn(),
-  },
-  {
-    id: "emulator-stop-when",
-    title: "Emulator: stop when a value changes",
-    group,
-    keys: [],
-    when: there,
-    run: stopWhen,
-  },
-  {
-    id: "emulator-run-back",
-    title: "Emulator: back to the last breakpoint",
-    group,
-    keys: [],
-    when: there,
-    run: () => runOn(true),
-  },
-  {
-    id: "emulator-restart",
-    title: "Emulator: back to the start",
-    group,
-    keys: [],
-    when: there,
-    run: () => goTo(0),
-  },
+  command("back", "Previous instruction", ["ArrowLeft"], () => stepBy(-1)),
+  command("step", "Next instruction", ["ArrowRight"], () => stepBy(1)),
+  command("run", "On to the next stop", [" "], () => runOn()),
+  command("run-back", "Back to the previous stop", [], () => runOn(true)),
+  command("conflict", "Next bank conflict", ["D"], () => goToConflict(), hasConflicts),
+  command(
+    "conflict-back",
+    "Previous bank conflict",
+    ["Shift D"],
+    () => goToConflict(true),
+    hasConflicts,
+  ),
+  command("stop", "Stop at this line", ["B"], () => toggleBreakpoint(line.peek())),
+  command("stop-when", "Stop when a value changes", [], stopWhen),
+  command("no-stops", "Remove the stops at lines", [], () => void (breakpoints.value = new Set())),
+  command("first", "First instruction", [], () => goTo(0)),
+  command("last", "Last instruction", [], () => goTo(Infinity)),
+  command("edit", "Edit the source", ["E"], editText, canEmulate),
+  command("again", "Emulate the kernel again", ["Ctrl Enter"], () => void emulate(), canEmulate),
+  command(
+    "cancel",
+    "Cancel the emulation",
+    [],
+    () => void cancelEmulation(),
+    () => state.value.kind === "running",
+  ),
 ];
 
-/** Goes to the field for conditions, once it is there. */
+/** For the palette: a command for each text. */
+export const moreCommands = (): readonly Command[] =>
+  texts.value.map((text) =>
+    command(
+      `text-${text.device}-${text.edited}`,
+      `Emulate ${text.title}${text.edited ? ", edited" : ""}`,
+      [],
+      () => emulateText(text),
+      canEmulate,
+    ),
+  );
+
+/** Opens the field for conditions. */
 function stopWhen(): void {
-  openDrawer("emulator");
-  requestAnimationFrame(() => document.getElementById(FIELD)?.focus());
+  document.getElementById(STOP_WHEN)?.click();
 }

@@ -1,21 +1,32 @@
 /** The emulator, as the page knows it. */
-import type { DrawerPanel } from "../../parts/panel";
+import { cancelEmulation, isOpen, startEmulator } from "../../parts/emulation/store";
+import { emulatorLink } from "../../parts/emulation/link";
+import { unpress } from "../../parts/emulation/lit";
+import { clearStops } from "../../parts/emulation/stepping";
+import type { PagePanel } from "../../parts/panel";
 import { announce } from "../../state/actions";
-import { emulatorCommands } from "./commands";
-import { Emulator } from "./Emulator";
-import { cancelEmulation, startEmulator } from "../../parts/emulation/store";
+import { emulatorCommands, moreCommands } from "./commands";
+import { EmulatorView } from "./EmulatorView";
 
-export const emulatorPanel: DrawerPanel = {
+export const emulatorPanel: PagePanel = {
   id: "emulator",
   title: "Emulator",
-  place: "drawer",
-  tab: "emulator",
-  component: Emulator,
+  place: "page",
+  page: "emulator",
+  component: EmulatorView,
   commands: emulatorCommands,
-  start: startEmulator,
+  moreCommands,
+  link: emulatorLink,
+  start() {
+    startEmulator(() => {
+      clearStops();
+      unpress();
+    });
+  },
   escape() {
+    if (!isOpen.peek()) return false;
     const was = cancelEmulation();
     if (was) announce("Emulation cancelled");
-    return was;
+    return was || unpress();
   },
 };

@@ -1,6 +1,7 @@
 /** The right column: the step and its rule, the selected node, or why a rule did not fire there. */
 import { go } from "../../state/actions";
-import { bundle, sidePanel, unreadable, view } from "../../state/state";
+import { slotName } from "../../parts/slotName";
+import { bundle, currentRule, currentStep, sidePanel, unreadable, view } from "../../state/state";
 import { Divider } from "../../ui/Divider";
 import { Icon } from "../../ui/Icon";
 import { TabText } from "../../ui/TabText";
@@ -10,14 +11,15 @@ import { togglePin } from "./pinned";
 import { StepTab } from "./StepTab";
 import { WhyTab } from "./why/WhyTab";
 
-const TABS = [
-  ["step", "Step"],
-  ["node", "Node"],
-  ["why", "Why not"],
-] as const;
-
 export function Inspector() {
-  const tab = view.value.tab;
+  const { tab, slot } = view.value;
+  const node = slot === null ? null : slotName(slot).split(" ")[0]!;
+  // Of another compiler a trace may name no rules: then there is the step alone.
+  const first = !currentStep.value || currentRule.value ? "Rule" : "Step";
+  const tabs = [
+    { key: "step", title: first, more: null },
+    { key: "node", title: "Node", more: node },
+  ] as const;
   return (
     <aside
       class={sidePanel.value === "insp" ? "insp over" : "insp"}
@@ -25,22 +27,40 @@ export function Inspector() {
       aria-label="Inspector"
     >
       <div class="ph">
-        <div class="tabs" role="tablist" aria-label="Inspector">
-          {TABS.map(([key, name]) => (
+        {tab === "why" ? (
+          <>
             <button
               type="button"
-              class="tab"
-              role="tab"
-              key={key}
-              id={`tab-${key}`}
-              aria-controls="inspector-body"
-              aria-selected={tab === key}
-              onClick={() => go({ tab: key }, "replace")}
+              class="btn sm quiet"
+              title="Back to the rule (Esc)"
+              onClick={() => go({ tab: "step" }, "replace")}
             >
-              <TabText text={name} />
+              <Icon name="prev" />
+              Back
             </button>
-          ))}
-        </div>
+            <h2 class="why-title" id="tab-why">
+              Why not
+            </h2>
+          </>
+        ) : (
+          <div class="tabs" role="tablist" aria-label="Inspector">
+            {tabs.map(({ key, title, more }) => (
+              <button
+                type="button"
+                class="tab"
+                role="tab"
+                key={key}
+                id={`tab-${key}`}
+                aria-controls="inspector-body"
+                aria-selected={tab === key}
+                onClick={() => go({ tab: key }, "replace")}
+              >
+                <TabText text={title} />
+                {more && <span class="mono t3 small">&ensp;{more}</span>}
+              </button>
+            ))}
+          </div>
+        )}
         <span class="sp" />
         <button
           type="button"
@@ -54,7 +74,7 @@ export function Inspector() {
         </button>
       </div>
       <Pins />
-      <div class="scroll" role="tabpanel" id="inspector-body" aria-labelledby={`tab-${tab}`}>
+      <div class="scroll" role={tab === "why" ? "region" : "tabpanel"} id="inspector-body" aria-labelledby={`tab-${tab}`}>
         {unreadable.value ? (
           <div class="state">The pass could not be read.</div>
         ) : tab === "step" ? (

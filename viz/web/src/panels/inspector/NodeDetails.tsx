@@ -12,6 +12,8 @@ import { opGroup } from "../../model/ops";
 import { movedSources } from "../../model/replay";
 import { walkButtons } from "../../parts/walkButtons";
 import { Clipped, Place } from "../../ui/Text";
+import { slotName } from "../../parts/slotName";
+import { Disclosure } from "../../ui/over/Disclosure";
 import { linkedLines } from "../../parts/kernel/link";
 import { TileSection } from "./tile/TileSection";
 
@@ -51,7 +53,7 @@ export function NodeDetails({ slot }: { slot: number }) {
           <button
             type="button"
             class="btn sm"
-            title="T"
+            title="F"
             aria-pressed={view.value.node === slot}
             onClick={() => toggleNodeFilter(slot)}
           >
@@ -265,6 +267,24 @@ const historyOf = computed(() => {
     return found;
   };
 });
+
+/** The same, as a closed row of the rule's tab. */
+export function NodeHistory({ slot }: { slot: number }) {
+  const told = historyOf.value(slot).filter((h) => h.what !== REBUILT).length;
+  return (
+    <Disclosure
+      id="history"
+      title={
+        <>
+          History of <span class="mono">{slotName(slot).split(" ")[0]}</span>
+        </>
+      }
+      figure={plural(told, "step")}
+    >
+      {() => <History slot={slot} />}
+    </Disclosure>
+  );
+}
 
 function History({ slot }: { slot: number }) {
   const all = historyOf.value(slot);

@@ -1,5 +1,5 @@
 /** The step: which rule, what it says, where it is written, what it matched. */
-import { go, nextMatch, placeOfMatch, toggleRuleFilter } from "../../state/actions";
+import { go, nextMatch, placeOfMatch, select } from "../../state/actions";
 import { count, micros, plural, place, short } from "../../state/format";
 import {
   bundle,
@@ -17,10 +17,15 @@ import type { Rule } from "../../data/messages/rule";
 import { Clipped, Place } from "../../ui/Text";
 import { BisectSection } from "./check/BisectSection";
 import { CheckSection } from "./check/CheckSection";
-import { NodeDetails } from "./NodeDetails";
+import { Disclosure } from "../../ui/over/Disclosure";
+import { slotName } from "../../parts/slotName";
+import { verdicts } from "../../parts/check/checks";
+import { KIND_WORDS, signOf, SIGNS } from "../../parts/check/marks";
+import type { Step } from "../../data/messages/bundle";
+import { Actions } from "./Actions";
+import { NodeHistory } from "./NodeDetails";
 import { Go } from "../../parts/Go";
 import { RuleText } from "../../parts/rule/RuleText";
-import { RuleActions } from "../../parts/whatif/RuleActions";
 import { ruleAt } from "../../state/link/links";
 
 export function StepTab() {
@@ -39,62 +44,128 @@ export function StepTab() {
           <div class="t2">The trace does not describe this rule.</div>
         </div>
       )}
-      {at && rule && <RuleSections rule={rule} us={at.us} />}
-      {view.value.slot !== null && <NodeDetails slot={view.value.slot} />}
+      {at && rule && <RuleSections rule={rule} />}
+      {at && <Changed at={at} />}
+      {at && rule && <Cost rule={rule} us={at.us} />}
+      {view.value.slot !== null && <NodeHistory slot={view.value.slot} />}
+      {at && rule && <CheckSection />}
     </>
   );
 }
 
-function RuleSections({ rule, us }: { rule: Rule; us: number }) {
+function RuleSections({ rule }: { rule: Rule }) {
   const here = firings.value.get(rule.id)?.length ?? 0;
   const compilation = currentCompilation.value;
-  const only = view.value.rule === rule.id;
   return (
     <RuleText
       rule={rule}
       matched
-      below={<CheckSection />}
+      state={<State />}
       counts={
-        <>
-          <span>
-            <b>{count(here)}</b> in this pass
-            {compilation && ` for ${short(compilation.target ?? "", 40)}, not counted in the run`}
-          </span>
-          {(us > 0 || rule.us > 0) && (
-            <span>
-              this match <b>{us > 0 ? micros(us) : "<1 µs"}</b>
-            </span>
-          )}
-        </>
+        matchPlace.value ? (
+          <span title={`${count(here)} in this pass`}>{placeOfMatch(matchPlace.value)}</span>
+        ) : (
+          `${count(here)} in this pass${compilation ? ` for ${short(compilation.target ?? "", 40)}, not counted in the run` : ""}, ${count(rule.matches)} in the run`
+        )
       }
       actions={
-        <div class="row wrap g4 actions">
+        <div class="row wrap actions">
           <button
             type="button"
-            class="btn sm"
-            aria-pressed={only}
-            title="F"
-            onClick={() => toggleRuleFilter(rule.id)}
-          >
-            Only this rule
-          </button>
-          <button
-            type="button"
-            class="btn sm"
-            title="N"
+            class="btn"
+            title={matchPlace.value ? `${placeOfMatch(matchPlace.value)} (N)` : "N"}
             disabled={rule.matches < 2 && here < 2}
             onClick={() => nextMatch(1)}
           >
-            Next match
+            Next match <kbd>N</kbd>
           </button>
-          <Go class="btn sm" to={ruleAt(rule.id)} title="What the rule did in the whole run">
-            Rule page
-          </Go>
-          <RuleActions rule={rule.name} atStep />
-          {matchPlace.value && <span class="t2 small num">{placeOfMatch(matchPlace.value)}</span>}
+          <Actions rule={rule} />
         </div>
       }
     />
+  );
+}
+
+/** Whether the step is right, as far as is known. */
+function State() {
+  const found = verdicts.value.get(step.value);
+  if (!found) return null;
+  const { mark, tint } = SIGNS[signOf(found.kind)];
+  return (
+    <span class={`badge ${tint}`}>
+      {mark} {KIND_WORDS[found.kind]}
+    </span>
+  );
+}
+
+const KINDS = [
+  ["del", "−", "removed"],
+  ["add", "+", "added"],
+  ["mov", "◆", "moved"],
+] as const;
+/** Nodes of a change that are listed. */
+const MOST_NODES = 60;
+
+/** The nodes that the step removed, added and gave other sources. */
+function Changed({ at }: { at: Step }) {
+  return (
+    <Disclosure
+      id="changed"
+      title="What changed"
+      figure={KINDS.map(
+        ([kind, sign, word]) =>
+          at[word].length > 0 && (
+            <span key={kind} class={`badge num ${kind}`} title={`${count(at[word].length)} ${word}`}>
+              {sign}
+              {count(at[word].length)}
+            </span>
+          ),
+      )}
+    >
+      {() => (
+        <ul class="changed">
+          {KINDS.flatMap(([kind, sign, word]) =>
+            at[word].slice(0, MOST_NODES).map((slot) => (
+              <li key={`${kind}${slot}`}>
+                <span class={`badge ${kind}`}>{sign}</span>{" "}
+                <button type="button" class="link mono el" onClick={() => select(slot)}>
+                  {short(slotName(slot), 80)}
+                </button>
+              </li>
+            )),
+          )}
+          {KINDS.some(([, , word]) => at[word].length > MOST_NODES) && (
+            <li class="t3">More than {MOST_NODES} of a kind: the text of the step lists all.</li>
+          )}
+        </ul>
+      )}
+    </Disclosure>
+  );
+}
+
+function Cost({ rule, us }: { rule: Rule; us: number }) {
+  if (us <= 0 && rule.us <= 0) return null;
+  return (
+    <Disclosure id="cost" title="Cost of this rule" figure={`${micros(rule.us)} in the run`}>
+      {() => (
+        <dl class="kv">
+          <dt>This match</dt>
+          <dd class="num">{us > 0 ? micros(us) : "<1 µs"}</dd>
+          <dt>All its matches</dt>
+          <dd class="num">
+            {micros(rule.us)} in {plural(rule.matches, "match", "matches")}
+          </dd>
+          <dt>Declined</dt>
+          <dd class="num">{plural(rule.declines, "time")}</dd>
+          <dt />
+          <dd>
+            <Go to={ruleAt(rule.id)} class="link">
+              Tries, and passes by time
+            </Go>
+          </dd>
+        </dl>
+      )}
+    </Disclosure>
   );
 }
 

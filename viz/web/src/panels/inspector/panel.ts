@@ -4,6 +4,8 @@ import { cancelCheck as escapeCheck, startChecks } from "../../parts/check/check
 import type { FramePanel } from "../../parts/panel";
 import { checkCommands, checkRuleCommands } from "./check/commands";
 import { inspectorCommands } from "./commands";
+import { go } from "../../state/actions";
+import { view } from "../../state/state";
 import { Inspector } from "./Inspector";
 import { startHistory } from "./history/lineages";
 import { watchedTiles } from "./tile/store";
@@ -20,7 +22,7 @@ export const inspectorPanel: FramePanel = {
   commands: [...inspectorCommands, ...checkCommands, ...whyCommands],
   moreCommands: (query) => [...whyRuleCommands(query), ...checkRuleCommands(query)],
   link: whyLink,
-  escape: () => escapeSearch() || escapeCheck() || escapeCall(),
+  escape: () => escapeSearch() || escapeCheck() || escapeCall() || leaveWhy(),
   start: () => {
     startHistory();
     watchedTiles.start();
@@ -30,3 +32,10 @@ export const inspectorPanel: FramePanel = {
     startSearch();
   },
 };
+
+/** Why not stands in the place of the rule: Esc goes back to it. */
+function leaveWhy(): boolean {
+  if (view.peek().page !== "graphs" || view.peek().tab !== "why") return false;
+  go({ tab: "step" }, "replace");
+  return true;
+}

@@ -54,7 +54,7 @@ export function FilterChips() {
         <Menu label="Filter by node" class="chip" button="Node" disabled={!bundle.value}>
           {(close) =>
             v.slot === null ? (
-              <div class="note">Select a node in the graph first, then press T or choose Node.</div>
+              <div class="note">Select a node in the graph first, then press F or choose Node.</div>
             ) : (
               <MenuItem
                 onClick={() => {

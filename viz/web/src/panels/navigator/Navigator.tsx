@@ -1,7 +1,16 @@
-/** The run as a tree: contexts, passes, the steps of the open pass; search and filters on top. */
+/** What is looked at as a tree: its passes, the steps of the open pass; search of the run on top. */
+import { signal } from "@preact/signals";
 import { useRef } from "preact/hooks";
-import { millis, plural } from "../../state/format";
-import { rows, run, sidePanel } from "../../state/state";
+import { plural } from "../../state/format";
+import {
+  compiledRowOf,
+  currentSubject,
+  filtered,
+  isLive,
+  rows,
+  sidePanel,
+  subjectRowOf,
+} from "../../state/state";
 import { CheckMark } from "../../parts/check/CheckMark";
 import { marks } from "../../parts/check/checks";
 import { Divider } from "../../ui/Divider";
@@ -11,10 +20,14 @@ import { openFirst, SearchList } from "./SearchList";
 import { TreeList } from "./TreeList";
 import { searchBox } from "./searchBox";
 
+/** The funnel was pressed; without it chips are there while a filter is set. */
+const chipsOpen = signal(false);
+
 export function Navigator() {
   const input = useRef<HTMLInputElement>(null);
   const { query } = searchBox;
   const asking = query.value.trim() !== "";
+  const chips = chipsOpen.value;
   return (
     <aside
       class={sidePanel.value === "nav" ? "nav over" : "nav"}
@@ -28,7 +41,7 @@ export function Navigator() {
             ref={input}
             id="search"
             type="search"
-            placeholder="Name, call, rule or op"
+            placeholder="Find a pass, rule or node"
             aria-label="Search the run"
             spellcheck={false}
             value={query.value}
@@ -59,10 +72,19 @@ export function Navigator() {
               <Icon name="close" />
             </button>
           ) : (
-            <kbd>/</kbd>
+            <button
+              type="button"
+              class="link plain"
+              aria-label="Filters"
+              aria-expanded={chips}
+              title="Filters: fold passes that changed nothing, only a rule, an op, a node"
+              onClick={() => (chipsOpen.value = !chipsOpen.peek())}
+            >
+              <Icon name="funnel" />
+            </button>
           )}
         </label>
-        <FilterChips />
+        {(chips || filtered.value) && <FilterChips />}
       </div>
       {asking ? <SearchList /> : <TreeList />}
       <Footer />
@@ -79,19 +101,26 @@ export function Navigator() {
   );
 }
 
+/** How much of it there is. */
 function Footer() {
-  const r = run.value;
-  if (!r) return <div class="foot" />;
+  const of = currentSubject.value;
+  const passes = rows.value.filter(
+    (r) =>
+      r.kind === "rewrite" &&
+      compiledRowOf.value[r.row] === -1 &&
+      (of === null || subjectRowOf.value[r.row] === of.row),
+  );
   const open = rows.value.filter((row) => row.status === "open").length;
+  if (!passes.length) return <div class="foot" />;
+  const steps = passes.reduce((sum, r) => sum + r.steps, 0);
   return (
     <div class="foot num">
       <span class="el">
-        {plural(r.totals.kernels, "kernel")} · {plural(r.totals.steps, "step")}
+        {plural(steps, "step")} in {plural(passes.length, "pass", "passes")}
       </span>
       <span class="sp" />
       {marks.value.run && <CheckMark mark={marks.value.run} />}
-      {r.live && open > 0 && <span>{open} running</span>}
-      <span>{millis(r.seconds * 1000)}</span>
+      {isLive.value && open > 0 && <span>{open} running</span>}
     </div>
   );
 }

@@ -1,34 +1,33 @@
-/** The tree's lines as the reader sees and steers them. */
+/** The navigator's lines as the reader sees and steers them: one mark and one number each. */
 import type { CSSProperties, HTMLAttributes } from "preact";
 import {
   clearFilters,
   goStep,
   openContext,
-  openKernel,
   openPasses,
   openRewrite,
-  openWorkbench,
+  openSubject,
 } from "../../state/actions";
 import { count, millis, plural, short } from "../../state/format";
 import {
   arrived,
   bundle,
   connection,
-  currentKernel,
   filtered,
   loading,
   passing,
   rows,
   ruleName,
   stepCount,
+  subjectRowOf,
   view,
 } from "../../state/state";
 import { CheckMark } from "../../parts/check/CheckMark";
+import { choices, showPasses } from "../../parts/kernel/passes";
 import { marks, verdicts } from "../../parts/check/checks";
 import { KIND_WORDS, signOf, SIGNS } from "../../parts/check/marks";
 import type { Step } from "../../data/messages/bundle";
 import type { Row } from "../../data/messages/run";
-import { BENCH } from "../../state/link/view";
 import { Icon } from "../../ui/Icon";
 import { VirtualList } from "../../ui/VirtualList";
 import { stepKey, type Line } from "./fold";
@@ -39,8 +38,6 @@ import {
   markedStep,
   openKeys,
   setOpen,
-  severalTargets,
-  slowest,
 } from "./tree";
 
 const LINE = 24;
@@ -51,22 +48,14 @@ export function TreeList() {
   const inSteps = all.some((l) => l.key === stepKey(markedStep.value));
   return (
     <>
-      {filtered.value && arrived.value ? (
+      {filtered.value && arrived.value && (
         <div class="cols">
           <span class="num el sp" role="status">
             {count(passing.value.length)} of {plural(stepCount.value, "step")} here
           </span>
-          <button type="button" class="link" title="Clear all filters (X)" onClick={clearFilters}>
+          <button type="button" class="link" title="Clear all filters" onClick={clearFilters}>
             Clear
           </button>
-        </div>
-      ) : (
-        <div class="cols" aria-hidden="true">
-          <span class="sp">Pass</span>
-          <span class="nw">
-            <i class="key" /> time
-          </span>
-          <span class="c">steps</span>
         </div>
       )}
       {all.length === 0 && (
@@ -88,6 +77,7 @@ export function TreeList() {
         of={view.value.rewrite}
         reveal={inSteps ? stepKey(markedStep.value) : (current?.key ?? null)}
         draw={(line, i) => <TreeLine key={line.key} line={line} top={i * LINE} />}
+        isHead={(line) => line.kind === "head"}
         onCursor={(key) => (cursor.value = key)}
         onKey={onKey}
       />
@@ -124,16 +114,18 @@ function activate(line: Line): void {
   else if (line.kind === "more") goStep(line.to);
   else if (line.kind === "none") clearFilters();
   else if (line.kind === "gap") goStep(line.first);
-  else if (line.kind === "unchanged") setOpen(line.key, !line.open);
-  else {
+  else if (line.kind === "unchanged" || line.kind === "targets") setOpen(line.key, !line.open);
+  else if (line.kind === "target") {
+    const choice = choices.peek().find((c) => c.target === line.target && !c.own);
+    if (choice) showPasses(choice);
+  } else if (line.kind === "row") {
     const row = rows.peek()[line.row];
     if (!row) return;
-    if (row.label === "kernel") {
-      setOpen(line.key, true); // its passes are one line away when the reader comes back
-      if (row.target) openPasses(row);
-      else if (view.peek().page === BENCH) openWorkbench(row.id);
-      else openKernel(row.id);
-    } else if (row.kind === "context") setOpen(line.key, !openKeys.peek().has(line.key));
+    if (row.target) {
+      setOpen(line.key, true);
+      openPasses(row);
+    } else if (subjectRowOf.peek()[row.row] === row.row) openSubject(row.row);
+    else if (row.kind === "context") setOpen(line.key, !openKeys.peek().has(line.key));
     else if (row.id === view.peek().rewrite && line.open !== null) setOpen(line.key, !line.open);
     else openRewrite(row.id);
   }
@@ -141,9 +133,8 @@ function activate(line: Line): void {
 
 /** Levels that are indented: further ones would have no room for a name. */
 const DEEPEST = 9;
-/** Where a line of that depth begins, and its name behind the triangle, px. */
+/** Where a line of that depth begins, px. */
 const indent = (depth: number): number => 8 + Math.min(depth, DEEPEST) * 12;
-const TWIST = 18;
 
 function TreeLine({ line, top }: { line: Line; top: number }) {
   const place: CSSProperties = { top: `${top}px`, paddingLeft: `${indent(line.depth)}px` };
@@ -156,6 +147,31 @@ function TreeLine({ line, top }: { line: Line; top: number }) {
   };
   const cur = cursor.value === line.key ? " cur" : "";
   switch (line.kind) {
+    case "head":
+      return (
+        <div id={common.id} class="trow head" role="presentation" style={{ top: place.top }}>
+          {line.text}
+        </div>
+      );
+    case "targets":
+      return (
+        <div {...common} class={`trow fold${cur}`} aria-expanded={line.open}>
+          <Twist open={line.open} />
+          <span class="n el">Compile for {plural(line.count, "other target")}</span>
+        </div>
+      );
+    case "target":
+      return (
+        <div
+          {...common}
+          class={`trow${cur}`}
+          title={`Compile the kernel for ${line.target}, and show its passes`}
+        >
+          <span class="tw" />
+          <span class="n el">{line.target}</span>
+          <span class={line.state === "compile" ? "acc small" : "t3 small"}>{line.state}</span>
+        </div>
+      );
     case "unchanged":
       return (
         <div {...common} class={`trow fold${cur}`} aria-expanded={line.open}>
@@ -219,12 +235,18 @@ function StepLine(p: { line: Line & { kind: "step" }; common: Common; cur: strin
   );
 }
 
+/** "−2 +3": nodes removed and added; of a step that does neither, nodes that moved. */
 function Change({ at }: { at: Step }) {
   const [del, add, mov] = [at.removed.length, at.added.length, at.moved.length];
-  if (del && add) return <span class="c cmov">±{count(del + add)}</span>;
-  if (del) return <span class="c cdel">−{count(del)}</span>;
-  if (add) return <span class="c cadd">+{count(add)}</span>;
-  return <span class="c cmov">◆{count(mov)}</span>;
+  const said = `${count(del)} removed, ${count(add)} added, ${count(mov)} moved`;
+  return (
+    <span class="c nw" title={said} aria-label={said} role="img">
+      {del > 0 && <span class="cdel">−{count(del)}</span>}
+      {del > 0 && add > 0 && " "}
+      {add > 0 && <span class="cadd">+{count(add)}</span>}
+      {!del && !add && <span class="cmov">◆{count(mov)}</span>}
+    </span>
+  );
 }
 
 function RowLine(p: { line: Line & { kind: "row" }; common: Common; cur: string }) {
@@ -232,10 +254,8 @@ function RowLine(p: { line: Line & { kind: "row" }; common: Common; cur: string 
   if (!row) return null;
   const { open, key } = p.line;
   const inner = inside.value[row.row] ?? 0;
-  const on = view.value.page === BENCH ? row === currentKernel.value : isCurrent(row);
+  const on = isCurrent(row);
   const soft = on && open === true && lines.value.some((l) => l.key === stepKey(markedStep.value));
-  const pad = indent(p.line.depth) + TWIST;
-  const share = row.target ? 0 : row.ms / Math.max(slowest.value.get(row.parent) ?? 0, 1e-9);
   return (
     <div
       {...p.common}
@@ -261,13 +281,7 @@ function RowLine(p: { line: Line & { kind: "row" }; common: Common; cur: string 
         </button>
       )}
       <span class="fit">
-        <Name row={row} strong={on || (row.label === "kernel" && !row.target)} />
-        {severalTargets.value && row.arch && (
-          <span class="t3 small nw" title="What it was compiled for">
-            {short(row.arch, 20)}
-          </span>
-        )}
-        {row.calls && <Calls names={row.calls} />}
+        <Name row={row} strong={on} />
       </span>
       {loading.value?.rewrite === row.id && row.kind === "rewrite" && (
         <span class="t3 small">loading</span>
@@ -285,30 +299,13 @@ function RowLine(p: { line: Line & { kind: "row" }; common: Common; cur: string 
       )}
       {marks.value.rows[row.row] && <CheckMark mark={marks.value.rows[row.row]!} />}
       <span class="c">{count(row.steps)}</span>
-      <span
-        class="took"
-        style={{ left: `${pad}px` }}
-        role="img"
-        aria-label={`took ${millis(row.ms)}`}
-      >
-        <i style={{ width: `${Math.max(1, share * 100)}%` }} />
-      </span>
     </div>
-  );
-}
-
-/** What the user called to get a kernel: nothing where there is no room for a word of it. */
-function Calls({ names }: { names: string }) {
-  return (
-    <span class="spare t3 small el" title={`Computes ${short(names, 1000)}`}>
-      {short(names)}
-    </span>
   );
 }
 
 /** "optimize: UPCAST(0, 16)" */
 function Name({ row, strong }: { row: Row; strong: boolean }) {
-  const name = short(row.name) || "unnamed";
+  const name = short(row.target ? row.target : row.name) || "unnamed";
   const at = name.indexOf(": ");
   const title = row.target
     ? `Compiled here for ${short(row.target)}, on request; the program did not run these passes`

@@ -1,6 +1,7 @@
 /**
- * The navigator as a flat list of lines: contexts and passes, with the rewrites that their rules
- * made, what is folded, and the steps of the open pass. Pure; nothing is left out without a line that says how many.
+ * The navigator as a flat list of lines: the passes of what is looked at, with the rewrites that their
+ * rules made, what is folded, and the steps of the open pass; what it was compiled for besides. Pure;
+ * nothing is left out without a line that says how many.
  */
 import { firstFrom } from "../../model/filter";
 import type { Row } from "../../data/messages/run";
@@ -9,6 +10,9 @@ import type { Row } from "../../data/messages/run";
 const STEP_PAGE = 8;
 
 export type Line =
+  | { kind: "head"; key: string; depth: number; text: string }
+  | { kind: "targets"; key: string; depth: number; count: number; open: boolean }
+  | { kind: "target"; key: string; depth: number; target: string; state: string }
   | { kind: "row"; key: string; row: number; depth: number; open: boolean | null }
   | { kind: "unchanged"; key: string; parent: number; depth: number; count: number; open: boolean }
   | { kind: "step"; key: string; step: number; depth: number }
@@ -20,6 +24,8 @@ export interface FoldInput {
   rows: readonly Row[];
   /** Rows below a row, in order; -1 gives the roots. */
   children: (parent: number) => readonly number[];
+  /** The row whose children are listed; -1: the roots. */
+  root: number;
   /** Keys of what the reader opened. */
   open: ReadonlySet<string>;
   changedOnly: boolean;
@@ -81,7 +87,7 @@ export function foldTree(input: FoldInput): Line[] {
     for (const one of next.reverse()) waiting.push(one);
   };
 
-  addChildren(-1, 0);
+  addChildren(input.root, 0);
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop())
     if ("kind" in next) lines.push(next);
     else add(...next);
@@ -127,4 +133,58 @@ export function stepLines(input: FoldInput, depth: number): Line[] {
       earlier: false,
     });
   return lines;
+}
+
+/** Key of the line that unfolds the targets that the kernel was not compiled for. */
+export const OTHERS = "others";
+
+/** Those that are being compiled, and behind one line the others. */
+function targetLines(others: readonly Other[], open: boolean): Line[] {
+  const line = ({ target, state }: Other): Line => {
+    return { kind: "target", key: `t${target}`, depth: 0, target, state };
+  };
+  const idle = others.filter(({ state }) => state === "compile");
+  return [
+    ...others.filter(({ state }) => state !== "compile").map(line),
+    ...(idle.length
+      ? [{ kind: "targets", key: OTHERS, depth: 0, count: idle.length, open } as const]
+      : []),
+    ...(open ? idle.map(line) : []),
+  ];
+}
+
+/** A target that the kernel could be compiled for, and what has come of it: "compile", "compiling". */
+export interface Other {
+  target: string;
+  state: string;
+}
+
+/**
+ * The lines of one kernel: what the program ran, then what it was compiled for on request, and what it
+ * could be compiled for. Of anything else its passes alone, under its name.
+ */
+export function subjectLines(
+  input: FoldInput,
+  ran: string,
+  others: readonly Other[],
+): Line[] {
+  const { rows, root } = input;
+  const below = input.children(root);
+  const group = (wanted: (row: Row) => boolean): Line[] =>
+    foldTree({
+      ...input,
+      children: (at) =>
+        at === root ? below.filter((child) => wanted(rows[child]!)) : input.children(at),
+    });
+  const own = group((row) => !row.target);
+  const compiled = group((row) => row.target !== undefined && row.target !== "");
+  return [
+    { kind: "head", key: "h-own", depth: 0, text: ran },
+    ...own,
+    ...(compiled.length || others.length
+      ? [{ kind: "head", key: "h-others", depth: 0, text: "Compiled for others" } as const]
+      : []),
+    ...compiled,
+    ...targetLines(others, input.open.has(OTHERS)),
+  ];
 }

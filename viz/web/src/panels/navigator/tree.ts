@@ -4,6 +4,8 @@ import { changedOnly } from "../../state/prefs";
 import {
   arrived,
   currentRow,
+  currentSubject,
+  subjectRowOf,
   filtered,
   passing,
   rows,
@@ -14,7 +16,10 @@ import {
 } from "../../state/state";
 import { ancestry, childrenOf, stepsInside } from "../../data/rows";
 import type { Row } from "../../data/messages/run";
-import { foldTree, rowKey, type Line } from "./fold";
+import { choices } from "../../parts/kernel/passes";
+import { compiling } from "../../parts/kernel/kernel";
+import { short } from "../../state/format";
+import { foldTree, rowKey, subjectLines, type Line } from "./fold";
 
 /** Keys of open lines. Only grows by itself (the way to the current pass): nothing folds unasked. */
 export const openKeys = signal<ReadonlySet<string>>(new Set());
@@ -24,17 +29,36 @@ export const cursor = signal<string | null>(null);
 /** The step whose line is marked: of the pass in the view, loaded or not. */
 export const markedStep = computed(() => (arrived.value ? step.value : (view.value.step ?? 1)));
 
-export const lines = computed<Line[]>(() =>
-  foldTree({
+export const lines = computed<Line[]>(() => {
+  const of = currentSubject.value;
+  const input = {
     rows: rows.value,
     children: children.value,
+    root: of?.row ?? -1,
     open: openKeys.value,
     changedOnly: changedOnly.value,
     current: view.value.rewrite,
     steps: filtered.value ? (arrived.value ? passing.value : []) : allSteps.value,
     step: markedStep.value,
     filtered: filtered.value && arrived.value,
-  }),
+  };
+  if (of?.label === "kernel")
+    return subjectLines(input, of.arch ? `Ran: ${short(of.arch, 40)}` : "Ran", others.value);
+  if (of) return subjectLines(input, short(of.label, 40), []);
+  // Passes that stand in no context; and what there is, while nothing is looked at.
+  const isLoose = currentRow.value !== null;
+  const top = input.children(-1).filter((at) => !isLoose || subjectRowOf.value[at] === -1);
+  return foldTree({ ...input, children: (at) => (at === -1 ? top : input.children(at)) });
+});
+
+/** Targets that the kernel has not been compiled for, but can be. */
+const others = computed(() =>
+  choices.value
+    .filter((choice) => !choice.root)
+    .map(({ target }) => ({
+      target,
+      state: compiling.value.get(target)?.state === "running" ? "compiling" : "compile",
+    })),
 );
 
 const children = computed(() => childrenOf(rows.value));
@@ -45,19 +69,6 @@ const allSteps = computed(() => {
   const told = unreadable.value ? 0 : (currentRow.value?.steps ?? 0);
   const length = arrived.value ? stepCount.value : told;
   return Array.from({ length }, (_, i) => i + 1);
-});
-
-/** Whether kernels were compiled for several targets: then each says for which. */
-export const severalTargets = computed(
-  () => new Set(rows.value.flatMap((row) => row.arch || [])).size > 1,
-);
-
-/** Milliseconds of the slowest child of each row's parent, for the bars. */
-export const slowest = computed(() => {
-  const most = new Map<number, number>();
-  for (const row of rows.value)
-    if (!row.target) most.set(row.parent, Math.max(most.get(row.parent) ?? 0, row.ms));
-  return most;
 });
 
 export function setOpen(key: string, open: boolean): void {

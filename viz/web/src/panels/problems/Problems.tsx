@@ -1,11 +1,20 @@
 /** What went wrong in the run, and what the page itself met: what, where, what to do. */
 import { openRewrite } from "../../state/actions";
 import { count } from "../../state/format";
-import { ownProblems, rewriteRows, run } from "../../state/state";
+import { overlay, ownProblems, rewriteRows, run } from "../../state/state";
 import { Clipped } from "../../ui/Text";
 import { copyText } from "../../ui/copy";
+import { Sheet } from "../../ui/over/Sheet";
 
 export function Problems() {
+  return (
+    <Sheet label="Problems">
+      <Table />
+    </Sheet>
+  );
+}
+
+function Table() {
   const recorded = run.value?.problems ?? [];
   const own = ownProblems.value;
   if (!recorded.length && !own.length)
@@ -48,7 +57,10 @@ export function Problems() {
                     <button
                       type="button"
                       class="link"
-                      onClick={() => openRewrite(p.rewrite!, p.step)}
+                      onClick={() => {
+                        overlay.value = null;
+                        openRewrite(p.rewrite!, p.step);
+                      }}
                     >
                       <Clipped text={p.what} limit={200} />
                     </button>

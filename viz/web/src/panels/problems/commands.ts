@@ -1,13 +1,13 @@
 /** Commands of the problems. */
-import { toggleDrawer } from "../../state/drawer";
 import type { Command } from "../../parts/command";
+import { overlay } from "../../state/state";
 
 export const problemsCommands: readonly Command[] = [
   {
     id: "problems",
     title: "Problems",
     group: "Sources",
-    keys: ["Shift P"],
-    run: () => toggleDrawer("problems"),
+    keys: [],
+    run: () => (overlay.value = "problems"),
   },
 ];

@@ -1,15 +1,14 @@
 /** The problems, as the page knows them. */
-import type { DrawerPanel } from "../../parts/panel";
-import { ownProblems, run } from "../../state/state";
+import type { SheetPanel } from "../../parts/panel";
 import { problemsCommands } from "./commands";
+import { problemsNotice } from "./notice";
 import { Problems } from "./Problems";
 
-export const problemsPanel: DrawerPanel = {
+export const problemsPanel: SheetPanel = {
   id: "problems",
   title: "Problems",
-  place: "drawer",
-  tab: "problems",
+  place: "sheet",
   component: Problems,
-  badge: () => (run.value?.problems.length ?? 0) + ownProblems.value.length,
   commands: problemsCommands,
+  notices: [problemsNotice],
 };

@@ -342,7 +342,7 @@ function Chosen() {
         <button
           type="button"
           class="btn sm"
-          title="Its passes, tries and near misses (G)"
+          title="Its passes, tries and near misses (Enter)"
           onClick={() => openRule(cost.id)}
         >
           Rule page

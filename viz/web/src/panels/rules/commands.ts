@@ -20,46 +20,46 @@ const here = (): boolean => !isPage() && costs.value.length > 0;
 const command = (
   id: string,
   title: string,
-  keys: readonly string[],
+  keys: Command["keys"],
   run: () => void,
   when: () => boolean = here,
 ): Command => ({ id: `rv-${id}`, title, group: "Rules", keys, run, when });
 
 export const rulesCommands: readonly Command[] = [
-  command("sort", "Sort by the next column", ["O"], () => sortBy(1)),
-  command("sort-back", "Sort by the previous column", ["Shift O"], () => sortBy(-1)),
-  command("turn", "Reverse the sort order", ["R"], () => {
+  command("sort", "Sort by the next column", [], () => sortBy(1)),
+  command("sort-back", "Sort by the previous column", [], () => sortBy(-1)),
+  command("turn", "Reverse the sort order", [], () => {
     const { sort } = rulesLink.peek();
     list({ sort: nextOrder(sort, sort.replace(/^-/, ""), true) });
   }),
-  command("per-pass", "List rules per pass, or once for the whole run", ["B"], () =>
+  command("per-pass", "List rules per pass, or once for the whole run", [], () =>
     list({ perPass: !rulesLink.peek().perPass }),
   ),
   command(
     "never",
     "Show only rules that never matched, or all rules",
-    ["N"],
+    [],
     () => list({ never: !rulesLink.peek().never }),
     () => !isPage() && ruleTotals.value !== null && triesKnown.value,
   ),
   command(
     "steps",
     "Show the steps of the selected rule",
-    ["Enter", "F"],
+    ["F"],
     () => void showSteps(chosenCost.peek()!),
     () => !isPage() && chosenCost.value !== null,
   ),
   command(
     "page",
     "Open the page of the selected rule",
-    ["G"],
+    ["Enter"],
     () => openRule(chosenCost.peek()!.id),
     () => !isPage() && chosenCost.value !== null,
   ),
   command(
     "close",
     "Close the rule",
-    ["X"],
+    [],
     () => {
       if (pageOf.peek() !== null) openRule(null);
       else if (passOf.peek() !== null) openPassRules(null);
@@ -70,7 +70,7 @@ export const rulesCommands: readonly Command[] = [
   command(
     "time",
     "Show what tries took: in the pass that was looked at last, or of this rule by pass",
-    ["T"],
+    [],
     () => {
       if (pageOf.peek() !== null) list({ byTime: !rulesLink.peek().byTime });
       else openPassRules(lastPass.peek()!.id);

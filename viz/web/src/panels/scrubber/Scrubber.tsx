@@ -1,13 +1,17 @@
-/** All steps of the pass in one strip: size of each change, one lane per rule, jump and preview. */
+/**
+ * All steps of the pass in one bar: arrows, the size of each change, the zoom of the graphs. Its divider
+ * drags up to one lane per rule.
+ */
 import { computed } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { canStep, go, goStep, stepBy, toggleRuleFilter } from "../../state/actions";
-import { count } from "../../state/format";
+import { canStep, go, goStep, reloadBundle, stepBy, toggleRuleFilter } from "../../state/actions";
+import { count, plural } from "../../state/format";
 import {
   bundle,
   currentStep,
   filtered,
   firings,
+  newSteps,
   passing,
   preview,
   ruleName,
@@ -17,14 +21,20 @@ import {
 } from "../../state/state";
 import { verdicts } from "../../parts/check/checks";
 import { KIND_WORDS, signOf, type Sign } from "../../parts/check/marks";
+import { sizes as panelSizes } from "../../state/prefs";
+import { stage, stats } from "../../state/stage";
 import { Divider } from "../../ui/Divider";
 import { Icon } from "../../ui/Icon";
+import { marked } from "../../parts/strip/marked";
 import { pointing } from "../../parts/strip/pointing";
 import { makeScale, snap, xOf, type Scale } from "../../parts/strip/scale";
 import { useStrip } from "../../parts/strip/useStrip";
 import { drawLanes, drawOverview } from "./draw";
 
 const LANE = 14;
+/** Height of the bar alone, and from which on there is room for a lane, px. */
+const BAR = 48;
+const LANES = BAR + LANE + 4;
 
 const sizes = computed(() =>
   (bundle.value?.steps ?? []).map((s) => s.removed.length + s.added.length + s.moved.length),
@@ -37,6 +47,11 @@ const passes = computed(() => {
   const set = new Set(passing.value);
   return (k: number) => set.has(k);
 });
+
+/** The steps of the rule that is looked at, ascending. */
+const alike = computed<readonly number[]>(
+  () => firings.value.get(view.value.rule ?? currentStep.value?.rule ?? -1) ?? [],
+);
 
 /** Steps that are not known to be right, ascending. */
 const signs = computed<ReadonlyMap<Sign, readonly number[]>>(() => {
@@ -56,19 +71,57 @@ export function Scrubber() {
     <section class="scrub" data-region="Steps" aria-label="Steps of the pass">
       <Divider
         part="scrub"
-        label="Height of the step strip"
+        label="Height of the step bar: higher shows a lane per rule"
         class="top-edge"
         axis="y"
         grows={-1}
-        min={72}
+        min={BAR}
         max={400}
       />
       <div class="line1">
         <Controls />
         <Strip />
+        <Zoom />
       </div>
-      <Lanes />
+      {(panelSizes.value.scrub ?? BAR) >= LANES && <Lanes />}
     </section>
+  );
+}
+
+/** The zoom of the graphs; its figure fits them. */
+function Zoom() {
+  const s = stats.value;
+  return (
+    <div class="zoom" role="group" aria-label="Zoom">
+      <button
+        type="button"
+        class="btn sm ico quiet"
+        aria-label="Zoom out"
+        disabled={!stage.value}
+        onClick={() => stage.peek()?.zoomBy(0.8)}
+      >
+        −
+      </button>
+      <button
+        type="button"
+        class="btn sm quiet num"
+        aria-label={`Zoom ${s ? Math.round(s.zoom * 100) : 100}%: fit the graph`}
+        title="Fit the change, then all (0)"
+        disabled={!stage.value}
+        onClick={() => stage.peek()?.fit()}
+      >
+        {s ? Math.round(s.zoom * 100) : 100}%
+      </button>
+      <button
+        type="button"
+        class="btn sm ico quiet"
+        aria-label="Zoom in"
+        disabled={!stage.value}
+        onClick={() => stage.peek()?.zoomBy(1.25)}
+      >
+        +
+      </button>
+    </div>
   );
 }
 
@@ -81,6 +134,20 @@ function Controls() {
       <Move icon="prev" label="Previous step" off={!canStep(-1)} onClick={() => stepBy(-1)} />
       <Move icon="right" label="Next step" off={!canStep(1)} onClick={() => stepBy(1)} />
       <Move icon="last" label="Last step" off={k >= n} onClick={() => goStep(n)} quiet />
+      <span class="num nw at" title={k ? undefined : "The input graph"}>
+        <b>{count(k)}</b> <span class="t2">of {count(n)}</span>
+      </span>
+      {newSteps.value > 0 && (
+        <button
+          type="button"
+          class="pill num"
+          aria-label={`Show ${plural(newSteps.value, "new step")}`}
+          title="Show them"
+          onClick={reloadBundle}
+        >
+          {count(newSteps.value)} new
+        </button>
+      )}
     </div>
   );
 }
@@ -128,9 +195,11 @@ function Strip() {
       biggest: biggest.value,
       passes: passes.value,
       signs: signs.value,
+      alike: alike.value,
+      marked: marked.value,
     };
     drawOverview(canvas.current!, frame, kept, bars);
-  }, [width, height, k, sizes.value, passes.value, signs.value, palette]);
+  }, [width, height, k, sizes.value, passes.value, signs.value, alike.value, marked.value, palette]);
   const checked = verdicts.value.get(k);
   const at = bundle.value?.steps[k - 1];
   return (

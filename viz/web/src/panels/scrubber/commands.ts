@@ -2,13 +2,13 @@
 import {
   canStep,
   goStep,
-  nextKernel,
   nextMatch,
   nextRewrite,
   reloadBundle,
   stepBy,
 } from "../../state/actions";
 import { newSteps, stepCount } from "../../state/state";
+import { marked, markStep, nextMark } from "../../parts/strip/marked";
 import { type Command, hasPass, hasStep } from "../../parts/command";
 
 export const stepCommands: readonly Command[] = [
@@ -32,7 +32,7 @@ export const stepCommands: readonly Command[] = [
     id: "first",
     title: "Input graph",
     group: "Steps",
-    keys: ["Home"],
+    keys: [],
     when: hasPass,
     run: () => goStep(0),
   },
@@ -40,7 +40,7 @@ export const stepCommands: readonly Command[] = [
     id: "last",
     title: "Last step",
     group: "Steps",
-    keys: ["End"],
+    keys: [],
     when: hasPass,
     run: () => goStep(stepCount.peek()),
   },
@@ -68,13 +68,15 @@ export const stepCommands: readonly Command[] = [
     keys: ["["],
     run: () => nextRewrite(-1),
   },
-  { id: "kernel", title: "Next kernel", group: "Steps", keys: ["}"], run: () => nextKernel(1) },
+  { id: "mark", title: "Mark this step", group: "Steps", keys: ["B"], when: hasPass, run: markStep },
   {
-    id: "kernel-back",
-    title: "Previous kernel",
+    id: "next-mark",
+    title: "Next marked step",
+    words: "bookmark",
     group: "Steps",
-    keys: ["{"],
-    run: () => nextKernel(-1),
+    keys: [" "],
+    when: () => marked.value.length > 0,
+    run: nextMark,
   },
   {
     id: "new",

@@ -14,6 +14,9 @@ interface Bars {
   passes: (k: number) => boolean;
   /** Steps that were checked and are not known to be right, by what they are. */
   signs: ReadonlyMap<Sign, readonly number[]>;
+  /** Steps of the same rule as the current one, and those that the reader has marked, ascending. */
+  alike: readonly number[];
+  marked: readonly number[];
 }
 
 /** One bar per step (or per column of steps): how many nodes it changed. */
@@ -21,7 +24,7 @@ export function drawOverview(
   canvas: HTMLCanvasElement,
   f: Frame,
   kept: Backdrop,
-  { sizes, biggest, passes, signs }: Bars,
+  { sizes, biggest, passes, signs, alike, marked }: Bars,
 ): void {
   const g = prepare(canvas, f.scale.width, f.height);
   if (!g) return;
@@ -33,11 +36,14 @@ export function drawOverview(
     to.fillRect(middle - wide / 2, h - tall, wide, tall);
   };
   column(g, f, 6);
-  kept.draw(g, f, [sizes, passes], (own) => {
+  kept.draw(g, f, [sizes, passes, alike], (own) => {
     grid(own, f, 6);
-    own.fillStyle = palette.bar;
+    const tinted = new Set(alike);
     for (const c of columns(scale, sizes)) {
-      own.globalAlpha = passes(c.first) ? 0.65 : 0.2;
+      let same = false;
+      for (let k = c.first; k < c.first + c.size && !same; k++) same = tinted.has(k);
+      own.fillStyle = same ? palette.accent : palette.bar;
+      own.globalAlpha = passes(c.first) ? (same ? 0.45 : 0.4) : 0.15;
       bar(own, c);
     }
   });
@@ -45,6 +51,15 @@ export function drawOverview(
   g.fillStyle = palette.accent;
   if (here) bar(g, here);
   checked(g, f, signs);
+  g.fillStyle = palette.moved;
+  for (const k of marked) {
+    const x = xOf(scale, k);
+    g.beginPath();
+    g.moveTo(x - 4, 1);
+    g.lineTo(x + 4, 1);
+    g.lineTo(x, 7);
+    g.fill();
+  }
   pointer(g, f);
 }
 

@@ -1,6 +1,6 @@
 /** Commands of the sources: what is shown, edited and run. */
 import { kindOf, targetOf } from "../../parts/kernel/columns";
-import { openDrawer, toggleDrawer } from "../../state/drawer";
+import { toggleSources } from "../../parts/kernel/room";
 import { showLines } from "../../parts/kernel/show";
 import {
   beginEdit,
@@ -10,32 +10,26 @@ import {
   revert,
   runEdited,
 } from "../../parts/source/edits";
+import { asked, changesSomething } from "../../parts/whatif/asked";
+import { canTry, compareWith, isRunning } from "../../parts/whatif/store";
 import { canKeepText, keepText } from "../../parts/whatif/texts";
-import { canRun, runKernel } from "../../parts/run/RunBox";
+import { openVariants } from "../../parts/whatif/variants";
 import { shownSources } from "../../state/prefs";
 import { type Command } from "../../parts/command";
 
 export const sourcesCommands: readonly Command[] = [
   {
-    id: "drawer",
-    title: "Show or hide the sources",
+    id: "sources",
+    title: "Sources small or large",
     group: "Sources",
     keys: ["S"],
-    run: () => toggleDrawer("source"),
-  },
-  {
-    id: "run",
-    title: "Run the kernel",
-    group: "Sources",
-    keys: ["R"],
-    when: canRun,
-    run: runKernel,
+    run: () => toggleSources(),
   },
   {
     id: "edit-source",
     title: "Edit a source and run it",
     group: "Sources",
-    keys: ["Shift E"],
+    keys: ["E"],
     when: () => editableColumn.value !== null && !editOf(editableColumn.value),
     run: editSource,
   },
@@ -43,18 +37,26 @@ export const sourcesCommands: readonly Command[] = [
     id: "run-edited",
     title: "Run the edited source",
     group: "Sources",
-    keys: ["Ctrl Enter"],
+    keys: [],
     when: canRunEdited,
     run: () => runEdited(),
+  },
+  {
+    id: "prepared",
+    title: "Run the edited source, or else compile and compare the what-if",
+    group: "Sources",
+    keys: ["Ctrl Enter"],
+    when: () => canRunEdited() || (changesSomething.value && canTry() && !isRunning()),
+    run: () => (canRunEdited() ? runEdited() : void compareWith(asked.peek())),
   },
   {
     id: "keep-edited",
     title: "Keep the edited source as a variant",
     group: "Sources",
-    keys: ["Ctrl Shift Enter"],
+    keys: [],
     when: () => canKeepText(editableColumn.value),
     run() {
-      openDrawer("variants");
+      openVariants();
       keepText(editableColumn.peek()!);
     },
   },

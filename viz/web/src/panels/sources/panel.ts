@@ -1,37 +1,29 @@
 /** The sources, as the page knows them. */
 import { startKernel } from "../../parts/kernel/kernel";
 import { startPasses } from "../../parts/kernel/passes";
-import type { DrawerPanel } from "../../parts/panel";
-import { announce } from "../../state/actions";
+import type { FramePanel } from "../../parts/panel";
 import { sourcesCommands } from "./commands";
-import { cancelRun, startRunBox } from "../../parts/run/RunBox";
-import { Sources } from "./Sources";
-import { SourceTools } from "./Tools";
-import { wideColumn } from "../../state/drawer";
+import { SourcesPanel } from "./SourcesPanel";
+import { wideColumn } from "../../parts/kernel/room";
 import { wideEdit } from "../../parts/source/edits";
 import { startSince } from "../../ui/code/since";
-import { startUserLines } from "../../parts/kernel/userLines";
+import { clearLine, startLit } from "../../parts/source/lit";
 
-export const sourcesPanel: DrawerPanel = {
+export const sourcesPanel: FramePanel = {
   id: "sources",
-  title: "Source",
-  place: "drawer",
-  tab: "source",
-  component: Sources,
-  tools: SourceTools,
+  title: "Sources",
+  place: "foot",
+  component: SourcesPanel,
   commands: sourcesCommands,
   start() {
     startKernel();
     startPasses();
     startSince();
-    startUserLines();
-    startRunBox();
+    startLit();
   },
   escape() {
-    const was = cancelRun();
-    if (was) announce("Run cancelled");
-    else if (wideEdit.peek() === null) return false;
-    else wideColumn.value = null;
+    if (wideEdit.peek() === null) return clearLine();
+    wideColumn.value = null;
     return true;
   },
 };

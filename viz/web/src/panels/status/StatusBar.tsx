@@ -13,7 +13,6 @@ import {
   view,
   announcement,
 } from "../../state/state";
-import { ChangedNotice } from "../../parts/whatif/ChangedNotice";
 import { stats } from "../../state/stage";
 
 export function StatusBar() {
@@ -22,7 +21,6 @@ export function StatusBar() {
   return (
     <footer class="status" data-region="Status">
       <Connected />
-      <ChangedNotice />
       {r && (r.command || hasRows.value) && (
         <>
           <span class="mono mid" title={short(r.file, 1000)}>
@@ -30,7 +28,7 @@ export function StatusBar() {
           </span>
           <span class="num mid">{bytes(r.bytes)}</span>
           <span class="wide num">
-            {plural(r.totals.steps, "step")},{" "}
+            {plural(r.totals.kernels, "kernel")}, {plural(r.totals.steps, "step")},{" "}
             <span class={r.lost ? "cmov b" : undefined}>{count(r.lost)} lost</span>
           </span>
         </>
@@ -111,6 +109,12 @@ function Connected() {
       return (
         <span class="row g4">
           <span class="acc b">■</span>Exported file
+        </span>
+      );
+    case "ended":
+      return (
+        <span class="row g4">
+          <span class="t3 b">○</span>Server ended
         </span>
       );
     case "lost":

@@ -1,7 +1,10 @@
 /** The status bar, as the page knows it. */
 import type { StatusPanel } from "../../parts/panel";
-import { replayCommands } from "../../parts/whatif/commands";
+import { replayCommands, variantCommands } from "../../parts/whatif/commands";
 import { startChanged } from "../../parts/whatif/changed";
+import { changedNotice, whatIfNotice } from "../../parts/whatif/notices";
+import { cancelJob, startVariants } from "../../parts/whatif/store";
+import { finishedNotice, goneNotice } from "./notices";
 import { StatusBar } from "./StatusBar";
 
 export const statusPanel: StatusPanel = {
@@ -9,6 +12,11 @@ export const statusPanel: StatusPanel = {
   title: "Status",
   place: "status",
   component: StatusBar,
-  commands: replayCommands,
-  start: startChanged,
+  commands: [...replayCommands, ...variantCommands],
+  notices: [goneNotice, changedNotice, whatIfNotice, finishedNotice],
+  start() {
+    startChanged();
+    startVariants();
+  },
+  escape: cancelJob,
 };

@@ -40,7 +40,7 @@ function Nothing() {
   return (
     <div class="state">
       <span>
-        Click a span, or press <kbd>N</kbd> for the next one. Select a name in the table to
+        Click a span, or press <kbd>→</kbd> for the next one. Select a name in the table to
         highlight all of its spans.
       </span>
     </div>

@@ -88,13 +88,13 @@ function Tools() {
       <span class="sp" />
       <span class="t3 wide row g12">
         <span class="row g4">
-          <kbd>W</kbd> <kbd>S</kbd> zoom
+          <kbd>←</kbd> <kbd>→</kbd> span
         </span>
         <span class="row g4">
-          <kbd>A</kbd> <kbd>D</kbd> pan
+          <kbd>0</kbd> all
         </span>
         <span class="row g4">
-          <kbd>M</kbd> mark
+          <kbd>B</kbd> mark
         </span>
       </span>
       <button

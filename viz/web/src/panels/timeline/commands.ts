@@ -1,7 +1,7 @@
 /** Commands of the timeline. */
 import { canOpen, openPicked } from "./jump";
 import { saveTraceEvents } from "./save";
-import { end, mark, pan, picked, pickNext, show, timelineData, zoom, zoomToPicked } from "./store";
+import { end, mark, nextMark, pan, picked, pickNext, show, timelineData, zoom, zoomToPicked } from "./store";
 import type { Command } from "../../parts/command";
 import { timelineLink, goTimeline } from "./link";
 
@@ -9,28 +9,35 @@ const here = (): boolean => timelineData.value !== null;
 const command = (
   id: string,
   title: string,
-  keys: readonly string[],
+  keys: Command["keys"],
   run: () => void,
   when: () => boolean = here,
 ): Command => ({ id: `tl-${id}`, title, group: "Timeline", keys, run, when });
 
 export const timelineCommands: readonly Command[] = [
-  command("in", "Zoom in on the time axis", ["W", "+", "="], () => zoom(1.5)),
-  command("out", "Zoom out on the time axis", ["S", "-"], () => zoom(1 / 1.5)),
-  command("left", "Earlier", ["A"], () => pan(-0.25)),
-  command("right", "Later", ["D"], () => pan(0.25)),
+  command("in", "Zoom in on the time axis", [], () => zoom(1.5)),
+  command("out", "Zoom out on the time axis", [], () => zoom(1 / 1.5)),
+  command("left", "Earlier", [], () => pan(-0.25)),
+  command("right", "Later", [], () => pan(0.25)),
   command("all", "Show the whole run", ["0"], () => show([0, end.peek()])),
-  command("mark", "Add or remove a mark at this time", ["M"], mark),
+  command("mark", "Add or remove a mark at this time", ["B"], mark),
   command(
     "unmark",
     "Clear all marks",
-    ["Shift M"],
+    [],
     () => goTimeline({ marks: [] }, "replace"),
     () => timelineLink.value.marks.length > 0,
   ),
-  command("next", "Next span", ["N"], () => pickNext(1)),
-  command("prev", "Previous span", ["Shift N"], () => pickNext(-1)),
-  command("zoom", "Zoom to the selected span", ["Z"], zoomToPicked, () => picked.value !== null),
+  command(
+    "next-mark",
+    "Next mark",
+    [" "],
+    nextMark,
+    () => timelineLink.value.marks.length > 0,
+  ),
+  command("next", "Next span", ["ArrowRight"], () => pickNext(1)),
+  command("prev", "Previous span", ["ArrowLeft"], () => pickNext(-1)),
+  command("zoom", "Zoom to the selected span", [], zoomToPicked, () => picked.value !== null),
   command("open", "Open the selection in the graphs", ["Enter"], openPicked, canOpen),
-  command("save", "Save the timeline for Perfetto", ["P"], saveTraceEvents),
+  command("save", "Save the timeline for Perfetto", [], saveTraceEvents),
 ];

@@ -152,6 +152,15 @@ export function mark(): void {
   );
 }
 
+/** Brings the next mark into view: the first one behind the middle of what is shown, or the first. */
+export function nextMark(): void {
+  const [from, to] = shown.peek();
+  const now = (from + to) / 2;
+  const { marks } = timelineLink.peek();
+  const at = marks.find((m) => m > now + (to - from) * 0.005) ?? marks[0];
+  if (at !== undefined) show(panned([from, to], at - now, end.peek()));
+}
+
 export function toggleOpened(track: number): void {
   const next = new Set(opened.peek());
   if (!next.delete(track)) next.add(track);

@@ -1,7 +1,6 @@
 /** A kernel on the workbench: what is changed, its text, and what that does to time and outputs. */
 import { short } from "../../state/format";
 import { currentKernel, rows } from "../../state/state";
-import { sizes } from "../../state/prefs";
 import { Failed } from "../../parts/Failed";
 import { kernel, kernelError, retryKernel } from "../../parts/kernel/kernel";
 import { Devices } from "./change/Devices";
@@ -12,17 +11,13 @@ import { Compared } from "./result/Compared";
 import { Outputs } from "./result/Outputs";
 import { Roofline } from "./result/Roofline";
 import { Time } from "./result/Time";
+import { VariantsPanel } from "./VariantsPanel";
 import { TextCard } from "./text/TextCard";
 
 export function WorkbenchView() {
   const problem = kernelError.value;
-  const width = sizes.value.nav;
   return (
-    <main
-      class="wb"
-      aria-label="Workbench"
-      style={{ "--w-nav": width === null ? undefined : `${width}px` }}
-    >
+    <main class="wb" aria-label="Workbench">
       <Head />
       {problem && !kernel.value ? (
         <Failed problem={problem} retry={retryKernel} />
@@ -51,6 +46,7 @@ export function WorkbenchView() {
           </div>
         </div>
       )}
+      <VariantsPanel />
     </main>
   );
 }

@@ -1,11 +1,11 @@
-/** Where the stepping through a warp stops: before lines, and after what conditions say. Pure. */
+/** Where the stepping through a warp stops: at lines, and where conditions come true. Pure. */
 import type { Value, Walk } from "../../data/messages/emulation";
 import { compares, type Condition, type Test } from "./condition";
 
 /** A condition that came true with an instruction: for the first of the threads for which it did. */
 export interface Stop {
-  /** How many instructions were run then. */
-  steps: number;
+  /** The number of the instruction, from 0. */
+  at: number;
   condition: number;
   thread: number;
 }
@@ -16,9 +16,9 @@ export function stopsOf(walk: Walk, conditions: readonly Condition[]): Stop[] {
     (condition.place.kind === "register"
       ? registerStops(walk, condition, condition.place.number)
       : memoryStops(walk, condition, condition.place)
-    ).map(({ steps, thread }) => ({ steps, thread, condition: number })),
+    ).map(({ at, thread }) => ({ at, thread, condition: number })),
   );
-  return found.sort((a, z) => a.steps - z.steps || a.condition - z.condition);
+  return found.sort((a, z) => a.at - z.at || a.condition - z.condition);
 }
 
 type Found = Omit<Stop, "condition">;
@@ -37,7 +37,7 @@ function registerStops(walk: Walk, { thread, test }: Condition, register: number
       if (first < 0 && mine && wrote && passes(test, before[t]!, now, kind)) first = t;
       before[t] = now;
     }
-    if (first >= 0) found.push({ steps: step + 1, thread: walk.first + first });
+    if (first >= 0) found.push({ at: step, thread: walk.first + first });
   }
   return found;
 }
@@ -58,7 +58,7 @@ function memoryStops(
     if (i < 0) continue;
     const element = Math.floor((place.at - at[i]!) / item);
     const [was, now] = [before[i]?.[element] ?? null, values[i]?.[element] ?? null];
-    if (passes(test, was, now, "")) found.push({ steps: step + 1, thread: threads[i]! });
+    if (passes(test, was, now, "")) found.push({ at: step, thread: threads[i]! });
   }
   return found;
 }
@@ -69,19 +69,19 @@ function passes(test: Test, before: Value | null, now: Value | null, kind: strin
   return test.kind === "written" || now !== before;
 }
 
-/** How many steps lead to the next (or, `back`, the last) place to stop; to the end where there is none. */
+/** The next (or, `back`, the last) instruction to stop at; the last (or first) one where there is none. */
 export function toStop(
   walk: Walk,
-  steps: number,
+  from: number,
   lines: ReadonlySet<number>,
   stops: readonly Stop[],
   back = false,
 ): number {
-  let found = back ? 0 : walk.line.length;
-  const look = (there: number): void => {
-    if (back ? there < steps && there > found : there > steps && there < found) found = there;
+  let found = back ? 0 : walk.line.length - 1;
+  const look = (at: number): void => {
+    if (back ? at < from && at > found : at > from && at < found) found = at;
   };
   walk.line.forEach((line, i) => lines.has(line) && look(i));
-  stops.forEach((stop) => look(stop.steps));
+  stops.forEach((stop) => look(stop.at));
   return found;
 }

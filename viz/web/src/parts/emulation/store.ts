@@ -1,58 +1,78 @@
-/** The emulation of the current kernel: asked for, followed, stepped through. */
-import { computed, effect, signal, untracked } from "@preact/signals";
+/** The emulation of the current kernel: asked for, and followed until it is there. */
+import { batch, computed, effect, signal, untracked } from "@preact/signals";
 import { asProblem, isAbort } from "../../data/backend";
-import type { Emulation, Walk } from "../../data/messages/emulation";
+import type { Emulation } from "../../data/messages/emulation";
 import { follow } from "../../data/jobs";
 import type { ApiProblem } from "../../data/messages/job";
-import { columnKey, kindOf } from "../kernel/columns";
+import { columnKey, kindName, kindOf } from "../kernel/columns";
 import { kernel, progress } from "../kernel/kernel";
 import { runOpts } from "../run/RunHow";
 import { editOf, outcomeOf } from "../source/edits";
-import { type Condition, ConditionError, parseCondition } from "./condition";
-import { type Stop, stopsOf, toStop } from "./stops";
-import { toChange } from "./walk";
-import { data, reportProblem } from "../../state/actions";
-import { openDrawer } from "../../state/drawer";
-import { run } from "../../state/state";
+import { data, go, reportProblem } from "../../state/actions";
+import { EMULATOR } from "../../state/link/view";
+import { run, view } from "../../state/state";
+import { emulatorLink } from "./link";
 
 type State =
   | { kind: "idle" }
+  | { kind: "cancelled" }
   | { kind: "running"; progress: string }
-  | { kind: "done"; result: Emulation }
+  | { kind: "done" }
   /** `text`: what was to be emulated, where it was edited. */
   | { kind: "error"; error: ApiProblem; text: string | null };
 
 export const state = signal<State>({ kind: "idle" });
-export const emulation = computed(() => (state.value.kind === "done" ? state.value.result : null));
-/** How many instructions of the warp were run. */
-export const steps = signal(0);
-/** Lines (from 1) before which it stops. */
-export const breakpoints = signal<ReadonlySet<number>>(new Set());
-/** Conditions to stop at, as they were written. */
-export const conditions = signal<readonly string[]>([]);
-export const device = signal<string | null>(null);
-export const block = signal(0);
-export const warp = signal(0);
+/** What is shown: the last emulation of the kernel, also while another one is made. */
+export const emulation = signal<Emulation | null>(null);
 /** Whether the text that the user edits is emulated, where there is one. */
 export const wantsEdited = signal(true);
-/** What was emulated of the kernel before, here or by whoever exported the run, the newest last. */
-export const held = signal<readonly Emulation[]>([]);
-/** Asked for before a device was known. */
-const waiting = signal(false);
+/** What was emulated of the kernel before, here or by whoever exported the run, the newest last; null:
+ * not known yet. */
+export const held = signal<readonly Emulation[] | null>(null);
 let job: AbortController | null = null;
+
+export const isOpen = computed(() => view.value.page === EMULATOR);
 
 /** The emulated devices that are here. */
 export const devices = computed(() =>
   (run.value?.devices ?? []).filter((name) => name.includes(":EMU")),
 );
-export const chosenDevice = computed(() => device.value ?? devices.value[0] ?? null);
-
-/** The column whose text the device runs, where it can be edited. */
-export const emulatedColumn = computed(() => {
-  const all = (run.value?.editable ?? []).filter((e) => e.device === chosenDevice.value);
-  const columns = all.filter((e) => !e.missing).map(columnKey);
-  return columns.find((column) => editOf(column)) ?? columns[0] ?? null;
+export const device = computed(() => {
+  const wanted = emulatorLink.value.device;
+  const known = wanted !== null && devices.value.includes(wanted);
+  return known ? wanted : (devices.value[0] ?? null);
 });
+
+/** A text that can be emulated: of the compiler for a device, or as the user has edited it. */
+export interface Text {
+  device: string;
+  column: string;
+  /** "PTX sm_90". */
+  title: string;
+  edited: boolean;
+}
+
+export const texts = computed<readonly Text[]>(() =>
+  devices.value.flatMap((name) => {
+    const column = columnOf(name);
+    if (column === null) return [];
+    const title = `${kindName(kindOf(column))} ${column.slice(column.indexOf(":") + 1)}`;
+    const plain = { device: name, column, title, edited: false };
+    return editOf(column) ? [plain, { ...plain, edited: true }] : [plain];
+  }),
+);
+
+/** The column whose text a device runs, the one that is being edited first. */
+function columnOf(name: string): string | null {
+  const all = (run.value?.editable ?? []).filter((e) => e.device === name && !e.missing);
+  const columns = all.map(columnKey);
+  return columns.find((column) => editOf(column)) ?? columns[0] ?? null;
+}
+
+/** The column whose text is emulated, where it can be edited. */
+export const emulatedColumn = computed(() =>
+  device.value === null ? null : columnOf(device.value),
+);
 
 /** The edited text that would be emulated; null where there is none. */
 const editedText = (): string | null => {
@@ -65,45 +85,86 @@ export const isOutdated = computed(
   () => emulation.value?.source != null && editedText() !== emulation.value.text,
 );
 
-/** What was emulated belongs to one kernel and goes with it. */
-export function startEmulator(): void {
+/** Follows the kernel: what was emulated belongs to one, and goes with it. `left`: what else does. */
+export function startEmulator(left: () => void): void {
+  let last: number | null = null;
   effect(() => {
-    void kernel.value?.context;
+    const context = kernel.value?.context ?? null;
     job?.abort();
-    state.value = { kind: "idle" };
-    breakpoints.value = new Set();
-    conditions.value = [];
-    block.value = 0;
-    warp.value = 0;
-    wantsEdited.value = true;
-    waiting.value = false;
-    held.value = [];
+    batch(() => {
+      state.value = { kind: "idle" };
+      emulation.value = null;
+      wantsEdited.value = true;
+      held.value = null;
+    });
+    if (context === null) return;
+    if (last !== null && last !== context)
+      untracked(() => {
+        left();
+        const here = emulatorLink.with({ block: 0, warp: 0, at: 0 });
+        if (isOpen.peek()) go({}, "replace", here);
+        else here.make();
+      });
+    last = context;
     untracked(takeHeld);
   });
+  // What the page is for is shown without a question: an emulator checks every access.
   effect(() => {
-    if (waiting.value && chosenDevice.value !== null) void untracked(emulate);
+    if (isOpen.value && state.value.kind === "idle" && held.value && canEmulate() && device.value)
+      void untracked(emulate);
   });
 }
 
 /** Shows what was emulated of the kernel before, where something was. */
 function takeHeld(): void {
   const k = kernel.peek();
-  if (!k || !run.peek()?.emulated?.includes(k.context)) return;
+  if (!k || !run.peek()?.emulated?.includes(k.context)) {
+    held.value = [];
+    return;
+  }
   data()
     .emulated(k.context)
     .then((found) => {
       if (kernel.peek() !== k) return;
-      held.value = found;
-      const newest = found.at(-1);
-      if (newest && state.peek().kind === "idle") show(newest);
+      const newest = found.findLast(isAsked) ?? (data().server ? undefined : found.at(-1));
+      batch(() => {
+        held.value = found;
+        if (newest && state.peek().kind === "idle") show(newest);
+      });
     })
-    .catch((thrown: unknown) => reportProblem(asProblem(thrown, k.name)));
+    .catch((thrown: unknown) => {
+      held.value = [];
+      reportProblem(asProblem(thrown, k.name));
+    });
 }
 
-/** Shows an emulation: from its first step on, or where the warp's fault is. */
+/** Whether an emulation is what the address asks for: of the compiler's text, unless the reader has
+ * edited it. */
+function isAsked(of: Emulation): boolean {
+  const { device: wanted, block, warp } = emulatorLink.peek();
+  return (
+    (wanted === null || of.device === wanted) &&
+    of.walk.block === block &&
+    of.walk.warp === warp &&
+    (of.source === null || of.text === editedText())
+  );
+}
+
+/** Shows an emulation: where the reader was, or where the warp's fault is. */
 export function show(result: Emulation): void {
-  steps.value = result.walk.fault ? result.walk.line.length : 0;
-  state.value = { kind: "done", result };
+  const before = emulation.peek();
+  const { at } = emulatorLink.peek();
+  const last = Math.max(0, result.walk.line.length - 1);
+  const stays = before === null || before.text === result.text;
+  const to = result.walk.fault ? last : stays ? Math.min(at, last) : 0;
+  batch(() => {
+    emulation.value = result;
+    state.value = { kind: "done" };
+    const { device: name, walk } = result;
+    const change = { device: name, block: walk.block, warp: walk.warp, at: to };
+    if (isOpen.peek()) go({}, "replace", emulatorLink.with(change));
+    else emulatorLink.with(change).make();
+  });
 }
 
 /** Whether there is something to emulate; the devices may not be known yet. */
@@ -122,30 +183,44 @@ const emulates = (column: string): string | null =>
     (e) => e.device.includes(":EMU") && !e.missing && columnKey(e) === column,
   )?.device ?? null;
 
+/** Opens the page of the emulator, which emulates by itself what nobody has yet. */
+export function openEmulator(): void {
+  if (!isOpen.peek()) go({ page: EMULATOR });
+}
+
 /** Emulates the text of a column as the user has edited it. */
 export function emulateColumn(column: string): void {
-  device.value = emulates(column);
-  wantsEdited.value = true;
+  emulateText({ device: emulates(column), edited: true });
+  openEmulator();
+}
+
+/** Emulates another text, or that of another device. */
+export function emulateText({ device: name, edited }: { device: string | null; edited: boolean }): void {
+  wantsEdited.value = edited;
+  if (name !== null) emulatorLink.with({ device: name }).make();
   void emulate();
 }
 
-/** Emulates the kernel, or its edited text, as soon as a device is known. */
+/** Emulates another warp. */
+export function emulateWarp(change: { block?: number; warp?: number }): void {
+  go({}, "replace", emulatorLink.with(change));
+  void emulate();
+}
+
+/** Emulates the kernel, or its edited text. */
 export async function emulate(): Promise<void> {
   const { server } = data();
   const k = kernel.peek();
-  const on = chosenDevice.peek();
-  if (!server || !k) return;
-  openDrawer("emulator");
-  waiting.value = on === null;
-  if (on === null) return;
+  const on = device.peek();
+  if (!server || !k || on === null) return;
   job?.abort();
   const mine = (job = new AbortController());
   state.value = { kind: "running", progress: `Starting on ${on}` };
   const column = emulatedColumn.peek();
   const text = wantsEdited.peek() ? untracked(editedText) : null;
   const source = column !== null && text !== null ? { kind: kindOf(column), text } : null;
-  const opts = source ? null : runOpts.peek();
-  const how = { device: on, block: block.peek(), warp: warp.peek(), opts, source };
+  const { block, warp } = emulatorLink.peek();
+  const how = { device: on, block, warp, opts: source ? null : runOpts.peek(), source };
   const noted = column !== null && text !== null ? outcomeOf(column, text) : () => undefined;
   try {
     const result = await follow<Emulation>(
@@ -170,80 +245,6 @@ export async function emulate(): Promise<void> {
 export function cancelEmulation(): boolean {
   if (state.peek().kind !== "running") return false;
   job?.abort();
-  state.value = { kind: "idle" };
+  state.value = { kind: emulation.peek() ? "done" : "cancelled" };
   return true;
-}
-
-/** Goes to where `wanted` instructions were run, as far as there are so many. */
-export function goTo(wanted: number): void {
-  const found = emulation.peek();
-  if (found) steps.value = Math.max(0, Math.min(wanted, found.walk.line.length));
-}
-
-export const stepBy = (count: number): void => goTo(steps.peek() + count);
-
-/** A condition as it was written, with what is wrong with it in what was emulated. */
-export interface Written {
-  text: string;
-  condition: Condition | null;
-  problem: string;
-}
-
-export const written = computed<readonly Written[]>(() => {
-  const walk = emulation.value?.walk;
-  return walk ? conditions.value.map((text) => read(text, walk)) : [];
-});
-
-function read(text: string, walk: Walk): Written {
-  try {
-    return { text, condition: parseCondition(text, walk), problem: "" };
-  } catch (thrown) {
-    if (!(thrown instanceof ConditionError)) throw thrown;
-    return { text, condition: null, problem: thrown.message };
-  }
-}
-
-/** Where the conditions come true; `condition` counts in `written`. */
-export const stops = computed<readonly Stop[]>(() => {
-  const walk = emulation.value?.walk;
-  if (!walk) return [];
-  const valid = written.value.flatMap((w, at) => (w.condition ? [{ at, is: w.condition }] : []));
-  const found = stopsOf(
-    walk,
-    valid.map((v) => v.is),
-  );
-  return found.map((stop) => ({ ...stop, condition: valid[stop.condition]!.at }));
-});
-
-/** Adds a condition; what is wrong with it, or "". */
-export function addCondition(text: string): string {
-  const walk = emulation.peek()?.walk;
-  if (!walk) return "";
-  const { problem } = read(text, walk);
-  const all = conditions.peek();
-  const trimmed = text.trim();
-  if (!problem && !all.includes(trimmed)) conditions.value = [...all, trimmed];
-  return problem;
-}
-
-export const removeCondition = (at: number): void => {
-  conditions.value = conditions.peek().filter((_, i) => i !== at);
-};
-
-/** To the next place to stop, or the one before. */
-export function runOn(back = false): void {
-  const found = emulation.peek();
-  if (found) goTo(toStop(found.walk, steps.peek(), breakpoints.peek(), stops.peek(), back));
-}
-
-/** To where a register is written next. */
-export function runToChange(register: string): void {
-  const found = emulation.peek();
-  if (found) goTo(toChange(found.walk, steps.peek(), register));
-}
-
-export function toggleBreakpoint(line: number): void {
-  const next = new Set(breakpoints.peek());
-  if (!next.delete(line)) next.add(line);
-  breakpoints.value = next;
 }

@@ -65,6 +65,7 @@ export function columnsToShow(
 export function chooseColumns(
   artifacts: readonly Artifact[],
   targets: readonly string[],
+  most = FIRST_COLUMNS,
 ): string[] {
   const possible = possibleColumns(artifacts, targets);
   const recorded = new Set(artifacts.map(columnKey));
@@ -75,7 +76,7 @@ export function chooseColumns(
   for (const kind of [...own, ...known]) {
     const ofKind = possible.filter((key) => kindOf(key) === kind);
     const pick = ofKind.find((key) => recorded.has(key)) ?? preferred(ofKind, used);
-    if (pick && chosen.length < FIRST_COLUMNS) chosen.push(pick);
+    if (pick && chosen.length < most) chosen.push(pick);
   }
   return chosen;
 }

@@ -5,7 +5,6 @@
  */
 import { batch, computed, effect, signal } from "@preact/signals";
 import { allData, data } from "../../state/actions";
-import { drawerTab, isDrawerOpen } from "../../state/drawer";
 import { shownSources } from "../../state/prefs";
 import { retryNow } from "../../state/live";
 import {
@@ -15,15 +14,19 @@ import {
   kernelPage,
   run,
   runKey,
+  view,
 } from "../../state/state";
 import { asProblem, isAbort } from "../../data/backend";
 import { follow } from "../../data/jobs";
 import type { ApiProblem } from "../../data/messages/job";
 import type { Artifact, Kernel, Origins } from "../../data/messages/kernel";
 import { compilesUnasked } from "../../ui/code/since";
+import type { UserFile } from "../../data/messages/run";
+import { Watched } from "../../state/watched";
 import { columnKey, columnsToShow, targetOf } from "./columns";
-import { userSource } from "./userLines";
-import { PYTHON } from "./userText";
+import { inOrder, mostColumns, usedColumns, usualColumns, withColumn, withRoom } from "./choice";
+import { PYTHON, userText } from "./userText";
+import { sourcesSize } from "./room";
 
 export const kernel = signal<Kernel | null>(null);
 /** The texts of the schedule of the current pass; null for a pass of a kernel. */
@@ -32,10 +35,24 @@ export const kernelError = signal<ApiProblem | null>(null);
 export const kernelOrigins = signal<Origins | null>(null);
 /** The same of the nodes of what was compiled on request, while its passes are looked at. */
 export const compiledOrigins = signal<Origins | null>(null);
-/** Whether the drawer shows the columns; nothing is compiled while it does not. */
-const columnsShown = computed(
-  () => kernelPage.value !== null || (isDrawerOpen.value && drawerTab.value === "source"),
+/** Whether sources are shown at all. */
+const sourcesSeen = computed(() => kernelPage.value !== null || view.value.page === "graphs");
+
+/** Whether whole texts are shown; nothing is compiled unasked while they are not. */
+const textsShown = computed(() => kernelPage.value !== null || sourcesSize.value === "half");
+
+const userFiles = new Watched<UserFile[]>(
+  "api/user-lines",
+  () => sourcesSeen.value && (kernel.value?.places?.length ?? 0) > 0,
+  (abort) => data().userLines(abort),
 );
+
+/** The user's own lines as a source; null while they are not here, or where the trace names none. */
+export const userSource = computed(() => {
+  const files = userFiles.answer.value ?? (userFiles.error.value ? [] : null);
+  const places = kernel.value?.places;
+  return files && places ? userText(files, places) : null;
+});
 
 /** Compiling, or failed to: by target. */
 export type Compiling =
@@ -74,12 +91,27 @@ export const compilable = computed<readonly string[]>(() =>
 /** Targets that the reader has asked for in this run, of kernels that are not compiled unasked. */
 const askedFor = signal<ReadonlySet<string>>(new Set());
 
-/** Shows a column, or hides it; one that has to be compiled is asked for with that. */
+/** Shows a column, in place of the one used longest ago where there is no room, or hides it; one that
+ * has to be compiled is asked for with that. */
 export function toggleColumn(key: string): void {
   const shown = shownColumns.peek();
-  const isShown = shown.includes(key);
-  if (!isShown) askedFor.value = new Set([...askedFor.peek(), targetOf(key)]);
-  shownSources.value = isShown ? shown.filter((k) => k !== key) : [...shown, key];
+  if (shown.includes(key)) shownSources.value = shown.filter((k) => k !== key);
+  else showColumn(key);
+}
+
+/** Shows a column; one that has to be compiled is asked for with that. */
+export function showColumn(key: string): void {
+  askedFor.value = new Set([...askedFor.peek(), targetOf(key)]);
+  const shown = shownColumns.peek();
+  const next = withColumn(shown, key, usedColumns.peek(), mostColumns.peek());
+  useColumn(key);
+  if (next !== shown) shownSources.value = inOrder(next, run.peek()?.kinds ?? []);
+}
+
+/** The column has been used just now: it is the last that has to make room. */
+export function useColumn(key: string): void {
+  if (usedColumns.peek().at(-1) !== key)
+    usedColumns.value = [...usedColumns.peek().filter((k) => k !== key), key];
 }
 
 /** Whether asking for the target would give sources that are not here yet. */
@@ -101,8 +133,10 @@ export const shownColumns = computed<readonly string[]>(() => {
   );
   if (asked.length) generated = [...generated, ...asked];
   const own = `${PYTHON}:`;
-  if (!userSource.value) return generated.filter((key) => key !== own);
-  return shownSources.value || generated.includes(own) ? generated : [own, ...generated];
+  if (!userSource.value) generated = generated.filter((key) => key !== own);
+  else if (!shownSources.value && !generated.includes(own)) generated = [own, ...generated];
+  if (!shownSources.value) generated = generated.slice(0, usualColumns.value);
+  return withRoom(generated, usedColumns.value, mostColumns.value);
 });
 
 const attempt = signal(0);
@@ -116,6 +150,7 @@ const COMPILE_AFTER_MS = 250;
 const jobs = new Map<string, AbortController>();
 
 export function startKernel(): void {
+  userFiles.start();
   effect(() => {
     void runKey.value;
     askedFor.value = new Set();
@@ -166,7 +201,7 @@ export function startKernel(): void {
   effect(() => {
     const k = kernel.value;
     clearTimeout(timer);
-    if (!k || !columnsShown.value || !data().server) return;
+    if (!k || !textsShown.value || !data().server) return;
     const missing = missingTargets();
     if (missing.length) timer = setTimeout(() => missing.forEach(compile), COMPILE_AFTER_MS);
   });
@@ -176,12 +211,13 @@ export function startKernel(): void {
 function missingTargets(): string[] {
   const have = new Set(kernelArtifacts.value.map(columnKey));
   const targets = shownColumns.value.filter((key) => !have.has(key)).map(targetOf);
-  return [...new Set(targets)].filter(
-    (t) =>
-      canCompile(t) &&
-      !compiling.value.has(t) &&
-      (compilesUnasked.value === true || askedFor.value.has(t)),
-  );
+  return [...new Set(targets)].filter((t) => !compiling.value.has(t) && isWaiting(t));
+}
+
+/** Whether the kernel is to be compiled for a target as soon as that begins. */
+export function isWaiting(target: string): boolean {
+  const isAsked = compilesUnasked.value === true || askedFor.value.has(target);
+  return isAsked && textsShown.value && canCompile(target);
 }
 
 async function fetchKernel(context: number, signal: AbortSignal): Promise<void> {

@@ -34,13 +34,16 @@ export const linkedLines = computed(() => {
   };
 });
 
-/** Trace-wide id of the node that is selected, else under the pointer; -1 if none. */
-export const pointedNode = computed<{ id: number; selected: boolean }>(() => {
+/** Trace-wide id of what a slot holds after the step, else before it; null for nothing. */
+function nodeIn(slot: number | null): number | null {
   const b = bundle.value;
   const both = sides.value;
-  const slot = hovered.value ?? view.value.slot;
-  if (!b || !both || slot === null) return { id: -1, selected: false };
+  if (!b || !both || slot === null) return null;
   const after = both.after.nodeOf(slot);
   const c = after >= 0 ? after : both.before.nodeOf(slot);
-  return { id: c >= 0 ? (b.nodes.id[c] ?? -1) : -1, selected: hovered.value === null };
-});
+  return c >= 0 ? (b.nodes.id[c] ?? null) : null;
+}
+
+/** Trace-wide ids of the nodes that are selected and under the pointer. */
+export const selectedNode = computed(() => nodeIn(view.value.slot));
+export const hoveredNode = computed(() => nodeIn(hovered.value));

@@ -2,9 +2,7 @@
  * The user's own lines that made a kernel, as one more source beside the generated ones: a line
  * belongs to the AST nodes whose origin it is. Pure.
  */
-import { place } from "../../state/format";
-import type { Bundle } from "../../data/messages/bundle";
-import type { Artifact } from "../../data/messages/kernel";
+import type { Artifact, KernelPlace } from "../../data/messages/kernel";
 import type { UserFile } from "../../data/messages/run";
 
 export const PYTHON = "python";
@@ -19,24 +17,18 @@ export interface UserText {
   places: readonly ({ file: string; line: number } | null)[];
 }
 
-/** Node ids by the place that they come from, "file:line". */
-export function nodesByPlace(ast: Bundle): ReadonlyMap<string, readonly number[]> {
-  const found = new Map<string, number[]>();
-  const { id, origin } = ast.nodes;
-  for (const c of ast.initial.node) {
-    const { file, line } = place(ast.origins[origin[c] ?? -1] ?? "");
-    if (!file || !line) continue;
-    const key = `${file}:${line}`;
-    const nodes = found.get(key);
-    if (nodes) nodes.push(id[c]!);
-    else found.set(key, [id[c]!]);
-  }
-  return found;
-}
+/** What stands for a line whose text is not in the trace. */
+const UNRECORDED = "# the text of this line was not recorded";
 
-/** The parts of the files that hold a line of the kernel; null where none was recorded. */
-export function userText(files: readonly UserFile[], ast: Bundle): UserText | null {
-  const byPlace = nodesByPlace(ast);
+/**
+ * The parts of the files that hold a line of the kernel, then the lines of which the trace has the
+ * number alone; null where it names none.
+ */
+export function userText(
+  files: readonly UserFile[],
+  from: readonly KernelPlace[],
+): UserText | null {
+  const byPlace = new Map(from.map(({ file, line, nodes }) => [`${file}:${line}`, nodes]));
   const text: string[] = [];
   const numbers: string[] = [];
   const nodes: (readonly number[])[] = [];
@@ -60,18 +52,28 @@ export function userText(files: readonly UserFile[], ast: Bundle): UserText | nu
       lines.forEach((line, k) => put(line, first + k, file));
     });
   }
+  const unrecorded = new Map<string, number[]>();
+  const known = new Set(places.map((at) => (at ? `${at.file}:${at.line}` : "")));
+  for (const { file, line } of from)
+    if (!known.has(`${file}:${line}`))
+      unrecorded.set(file, [...(unrecorded.get(file) ?? []), line]);
+  for (const [file, lines] of unrecorded) {
+    used.push(file);
+    put(`# ${file}`, 0, file);
+    for (const line of lines.sort((x, y) => x - y)) put(UNRECORDED, line, file);
+  }
   if (!text.length) return null;
-  const lines = nodes.map((ids) => [...ids]);
   const artifact: Artifact = {
     kind: PYTHON,
     target: "",
     title: "Python",
     language: PYTHON,
     text: text.join("\n"),
-    lines,
-    origins: lines,
+    // No text shares its nodes with the program: lines meet in the AST.
+    lines: nodes.map(() => []),
+    origins: nodes.map((ids) => [...ids]),
     facts: [],
     error: null,
   };
-  return { artifact, numbers, files: used, places };
+  return { artifact, numbers, files: [...new Set(used)], places };
 }

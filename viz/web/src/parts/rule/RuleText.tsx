@@ -16,13 +16,14 @@ interface RuleTextProps {
   rule: Rule;
   /** Whether the current step is a match of it; its bindings are shown then. */
   matched?: boolean;
+  /** Behind the name: whether the match is right. */
+  state?: ComponentChildren;
+  /** In place of how often it matched in the run. */
   counts?: ComponentChildren;
   actions?: ComponentChildren;
-  /** Sections between the rule and its pattern. */
-  below?: ComponentChildren;
 }
 
-export function RuleText({ rule, matched = false, counts, actions, below }: RuleTextProps) {
+export function RuleText({ rule, matched = false, state, counts, actions }: RuleTextProps) {
   const rest = restOfDoc(rule);
   return (
     <>
@@ -31,7 +32,7 @@ export function RuleText({ rule, matched = false, counts, actions, below }: Rule
           <h2 class="h">
             <RuleName text={rule.name} />
           </h2>
-          {rule.group && <span class="badge el">{short(rule.group, 60)}</span>}
+          {state ?? (rule.group && <span class="badge el">{short(rule.group, 60)}</span>)}
         </div>
         {rule.equation && <Equation rule={rule} matched={matched} />}
         {rest && (
@@ -39,25 +40,14 @@ export function RuleText({ rule, matched = false, counts, actions, below }: Rule
             <Clipped text={rest} limit={500} />
           </div>
         )}
-        <div class="row counts num">
-          {counts}
-          <span>
-            <b>{count(rule.matches)}</b> in the run
-          </span>
-          <span>
-            <b>{count(rule.declines)}</b> declined
-          </span>
-          {!matched && rule.matches > 0 && (
-            <span>
-              <b>{micros(rule.us)}</b> in its matches
-            </span>
-          )}
+        <div class="counts num">
+          {counts ?? `${count(rule.matches)} in the run`}, {count(rule.declines)} declined
+          {!matched && rule.matches > 0 && `, ${micros(rule.us)} in its matches`}
         </div>
         {actions}
       </div>
-      {below}
       <div class="sec">
-        <h3>{matched ? "Pattern and bindings" : "Pattern"}</h3>
+        <h3>{matched ? "Bindings" : "Pattern"}</h3>
         {isRecorded(rule.pattern) ? (
           <PatternView pattern={rule.pattern} matched={matched} />
         ) : (

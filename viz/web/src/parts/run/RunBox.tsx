@@ -14,7 +14,6 @@ import { kernel, progress } from "../kernel/kernel";
 import { Compared, Outcome } from "./Outcome";
 import { runDevice, RunHow, runOpts, whyNoDevice } from "./RunHow";
 import { withRun } from "./runs";
-import { wideColumn } from "../../state/drawer";
 
 const LAUNCHES = 100;
 
@@ -97,7 +96,7 @@ export function cancelRun(): boolean {
   return true;
 }
 
-/** `brief`: without what was run before, which stands below it. */
+/** What came of it, and Run with the device as one button. `brief`: without what came of it. */
 export function RunBox({ brief = false }: { brief?: boolean }) {
   const k = kernel.value;
   if (!k || progress.value !== "finished") return null;
@@ -115,21 +114,23 @@ export function RunBox({ brief = false }: { brief?: boolean }) {
         <BrokenBy how={s.result} kernel={k.context} />
       )}
       {s.kind === "error" && <Failed error={s.error} runs={runs.value} />}
-      {s.kind !== "running" && <RunHow />}
       {s.kind === "running" ? (
-        <button type="button" class="btn sm" onClick={cancelRun}>
+        <button type="button" class="btn" onClick={cancelRun}>
           Cancel
         </button>
       ) : (
-        <button
-          type="button"
-          class={wideColumn.value !== null ? "btn sm" : "btn sm pri"}
-          title={`Run ${LAUNCHES} times on ${device} (R)`}
-          onClick={runKernel}
-        >
-          <Icon name="play" fill />
-          Run
-        </button>
+        <span class="split">
+          <button
+            type="button"
+            class="btn pri"
+            title={`Run ${LAUNCHES} times on ${device} (R)`}
+            onClick={runKernel}
+          >
+            <Icon name="play" fill />
+            Run
+          </button>
+          <RunHow />
+        </span>
       )}
     </div>
   );

@@ -30,11 +30,11 @@ export function RunHow() {
   return (
     <Menu
       label="Device and optimizations"
-      class="btn sm quiet"
+      class="btn pri"
       button={
         <>
           {device}
-          {opts !== null && <span class="acc">{opts.trim() ? "custom opts" : "none"}</span>}
+          {opts !== null && <span>{opts.trim() ? "custom opts" : "none"}</span>}
           <Icon name="down" />
         </>
       }

@@ -19,10 +19,10 @@ import {
 import { canEmulateColumn, emulateColumn } from "../emulation/store";
 import { canLaunch, Failed } from "../run/RunBox";
 import { MenuItem, Menu } from "../../ui/over/Menu";
-import { openDrawer, wideColumn } from "../../state/drawer";
+import { wideColumn } from "../kernel/room";
+import { openVariants } from "../whatif/variants";
 import { canKeepText, keepText } from "../whatif/texts";
 
-const KEEP_KEY = "Ctrl Shift Enter";
 
 export function EditButtons({ column }: { column: string }) {
   const device = deviceFor(column);
@@ -61,7 +61,7 @@ export function EditButtons({ column }: { column: string }) {
           ? `Cannot be edited and run here: ${missing}`
           : device === null
             ? "An exported file cannot run code. Open the trace with uopviz to edit and run this source."
-            : `Edit this text and run it on ${device} (Shift E)`
+            : `Edit this text and run it on ${device} (E)`
       }
       disabled={device === null || isOpening(column)}
       onClick={() => beginEdit(column)}
@@ -110,10 +110,10 @@ export function EditState({ column, edit, brief }: EditStateProps) {
           type="button"
           class="btn sm quiet"
           disabled={!canKeepText(column)}
-          title={`Run this text in turn with the compiler's, and keep it in the table of variants (${KEEP_KEY})`}
+          title={`Run this text in turn with the compiler's, and keep it in the table of variants`}
           aria-label="Keep as variant"
           onClick={() => {
-            openDrawer("variants");
+            openVariants();
             keepText(column);
           }}
         >

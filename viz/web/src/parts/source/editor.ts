@@ -22,10 +22,17 @@ import { readToken, startState, type LexState } from "../../ui/code/languages";
 import { replaced, undoing } from "./undo";
 
 export interface SourceEditor {
-  /** Marks lines (0-based, ascending); scrolls the first into view if `reveal`. */
-  mark(lines: readonly number[], reveal: boolean): void;
-  /** `numbers`: what the gutter says of each line; without it lines count from 1. */
-  setText(text: string, language: string, numbers?: readonly string[]): void;
+  /** Marks lines (0-based, ascending), and the one that was clicked. */
+  mark(lines: readonly number[], clicked: number | null): void;
+  /** How far a line is below the upper edge of what is in view, px. */
+  topOf(line: number): number;
+  /** Scrolls until a line is so far below the upper edge, or as near to that as it can be. */
+  bring(line: number, top: number): void;
+  /** Scrolls a line into the middle of the view, where it is not in view. */
+  reveal(line: number): void;
+  /** `numbers`: what the gutter says of each line; without it lines count from 1. `signs`: what a
+   * comparison says of each line. */
+  setText(text: string, language: string, numbers?: readonly string[], signs?: Signs): void;
   /** Whether the user may change the text. */
   setEditing(editing: boolean): void;
   /** Says what is wrong, below a line (0-based); nothing for null. Goes with the next change. */
@@ -33,6 +40,10 @@ export interface SourceEditor {
   focus(): void;
   destroy(): void;
 }
+
+/** Of each line: in the first of two texts only, in the second only, moved, with other names of
+ * registers, or in both. */
+export type Signs = readonly ("−" | "+" | "◆" | "≈" | "")[];
 
 interface Hooks {
   onLine(line: number | null): void;
@@ -78,12 +89,15 @@ const colours = HighlightStyle.define([
   { tag: tags.labelName, fontWeight: "600" },
 ]);
 
+/** Height of a line, px. */
+const LINE = 18;
+
 const look = EditorView.theme({
   "&": { height: "100%", fontSize: "11px", color: "var(--text)", backgroundColor: "transparent" },
   "&.cm-focused": { outline: "2px solid var(--accent)", outlineOffset: "-2px" },
   ".cm-scroller": {
     fontFamily: "var(--mono)",
-    lineHeight: "16px",
+    lineHeight: `${LINE}px`,
     fontVariantLigatures: "none",
     scrollbarWidth: "thin",
     scrollbarColor: "var(--line2) transparent",
@@ -94,7 +108,7 @@ const look = EditorView.theme({
   ".cm-gutters": { backgroundColor: "var(--surface)", color: "var(--text3)", border: "0" },
   ".cm-lineNumbers .cm-gutterElement": { minWidth: "34px", padding: "0 8px 0 6px" },
   // until it has measured its lines, the editor takes them to be lower; the first one only gives the width
-  ".cm-lineNumbers .cm-gutterElement:not(:first-child)": { minHeight: "16px" },
+  ".cm-lineNumbers .cm-gutterElement:not(:first-child)": { minHeight: `${LINE}px` },
   ".cm-hit": { backgroundColor: "var(--accentbg)" },
   ".cm-hit.cm-gutterElement": {
     color: "var(--accent)",
@@ -111,6 +125,12 @@ const look = EditorView.theme({
     fontWeight: "600",
     whiteSpace: "normal",
   },
+  ".cm-clicked.cm-gutterElement": { boxShadow: "inset 4px 0 var(--accent)" },
+  ".cm-gone": { backgroundColor: "var(--delbg)" },
+  ".cm-gone.cm-gutterElement": { color: "var(--del)" },
+  ".cm-come": { backgroundColor: "var(--addbg)" },
+  ".cm-come.cm-gutterElement": { color: "var(--add)" },
+  ".cm-moved.cm-gutterElement": { color: "var(--movt)" },
   "@media (forced-colors: active)": {
     ".cm-line.cm-hit": { borderLeft: "4px solid Highlight" },
   },
@@ -124,6 +144,28 @@ const hitLine = Decoration.line({ class: "cm-hit" });
 const hitNumber = new (class extends GutterMarker {
   override elementClass = "cm-hit";
 })();
+
+const clickedNumber = new (class extends GutterMarker {
+  override elementClass = "cm-hit cm-clicked";
+})();
+
+/** How a sign of a comparison looks. */
+const SIGNED: Readonly<Partial<Record<Signs[number], string>>> = {
+  "−": "cm-gone",
+  "+": "cm-come",
+  "◆": "cm-moved",
+};
+const signed = new Map(
+  Object.values(SIGNED).map((name) => [
+    name,
+    {
+      line: Decoration.line({ class: name }),
+      number: new (class extends GutterMarker {
+        override elementClass = name;
+      })(),
+    },
+  ]),
+);
 
 const NO_FAULT: Extension = [];
 const faultLine = Decoration.line({ class: "cm-fault" });
@@ -186,6 +228,7 @@ export function sourceEditor(host: HTMLElement, label: string, hooks: Hooks): So
   const marks = new Compartment();
   const mode = new Compartment();
   const faults = new Compartment();
+  const compared = new Compartment();
   let numbering: readonly string[] | undefined;
   let hoveredLine: number | null = null;
   /** The line that the keyboard is on, while the text has the focus. */
@@ -215,6 +258,7 @@ export function sourceEditor(host: HTMLElement, label: string, hooks: Hooks): So
         look,
         language.of([]),
         marks.of([]),
+        compared.of([]),
         EditorView.domEventHandlers({
           mousemove(e, v) {
             const line = lineAt(v, e);
@@ -275,32 +319,65 @@ export function sourceEditor(host: HTMLElement, label: string, hooks: Hooks): So
     return found[key] ?? null;
   }
 
-  function mark(lines: readonly number[], reveal: boolean): void {
+  function mark(lines: readonly number[], clicked: number | null): void {
     const deco = new RangeSetBuilder<Decoration>();
     const gutter = new RangeSetBuilder<GutterMarker>();
     const { doc } = view.state;
-    const inside = lines.filter((line) => line < doc.lines);
-    for (const line of inside) {
+    for (const line of lines.filter((n) => n < doc.lines)) {
       const { from } = doc.line(line + 1);
       deco.add(from, from, hitLine);
-      gutter.add(from, from, hitNumber);
+      gutter.add(from, from, line === clicked ? clickedNumber : hitNumber);
     }
     const set: DecorationSet = deco.finish();
-    const first = inside[0];
     view.dispatch({
-      effects: [
-        marks.reconfigure([EditorView.decorations.of(set), gutterLineClass.of(gutter.finish())]),
-        ...(reveal && first !== undefined && !lineInView(first)
-          ? [EditorView.scrollIntoView(doc.line(first + 1).from, { y: "center" })]
-          : []),
-      ],
+      effects: marks.reconfigure([
+        EditorView.decorations.of(set),
+        gutterLineClass.of(gutter.finish()),
+      ]),
     });
   }
 
+  /** What a comparison says of the lines. */
+  function comparison(signs: Signs): Extension {
+    const deco = new RangeSetBuilder<Decoration>();
+    const gutter = new RangeSetBuilder<GutterMarker>();
+    const { doc } = view.state;
+    signs.slice(0, doc.lines).forEach((sign, line) => {
+      const as = signed.get(SIGNED[sign] ?? "");
+      if (!as) return;
+      const { from } = doc.line(line + 1);
+      deco.add(from, from, as.line);
+      gutter.add(from, from, as.number);
+    });
+    return [EditorView.decorations.of(deco.finish()), gutterLineClass.of(gutter.finish())];
+  }
+
+  const blockOf = (line: number): { top: number; bottom: number } =>
+    view.lineBlockAt(view.state.doc.line(Math.min(line + 1, view.state.doc.lines)).from);
+
+  const topOf = (line: number): number =>
+    view.documentTop + blockOf(line).top - view.scrollDOM.getBoundingClientRect().top;
+
+  function bring(line: number, top: number): void {
+    view.scrollDOM.scrollTop += topOf(line) - top;
+    // Heights of lines that had not been drawn are estimates until then.
+    view.requestMeasure({
+      read: () => topOf(line) - top,
+      write(off) {
+        if (Math.abs(off) >= 1) view.scrollDOM.scrollTop += off;
+      },
+    });
+  }
+
+  function reveal(line: number): void {
+    if (lineInView(line)) return;
+    const { clientHeight } = view.scrollDOM;
+    bring(line, Math.max(0, (clientHeight - LINE) / 2));
+  }
+
   function lineInView(line: number): boolean {
-    const block = view.lineBlockAt(view.state.doc.line(line + 1).from);
-    const { scrollTop, clientHeight } = view.scrollDOM;
-    return block.top >= scrollTop && block.bottom <= scrollTop + clientHeight;
+    const top = topOf(line);
+    return top >= 0 && top + LINE <= view.scrollDOM.clientHeight;
   }
 
   function fault(line: number | null, what: string): void {
@@ -324,12 +401,15 @@ export function sourceEditor(host: HTMLElement, label: string, hooks: Hooks): So
 
   return {
     mark,
+    topOf,
+    bring,
+    reveal,
     fault,
     setEditing(editing) {
       view.dispatch({ effects: mode.reconfigure(editing ? writing(label) : reading(label)) });
     },
     focus: () => view.focus(),
-    setText(text, name, numbers) {
+    setText(text, name, numbers, signs = []) {
       numbering = numbers;
       if (text === view.state.doc.toString()) return;
       view.dispatch({
@@ -342,6 +422,7 @@ export function sourceEditor(host: HTMLElement, label: string, hooks: Hooks): So
         selection: { anchor: 0 },
         annotations: replaced.of(true),
       });
+      view.dispatch({ effects: compared.reconfigure(comparison(signs)) });
       view.scrollDOM.scrollTop = 0;
     },
     destroy: () => view.destroy(),

@@ -3,7 +3,7 @@
  * never with a text of the trace; its versions are kept for the session (versions.ts).
  */
 import { computed, signal } from "@preact/signals";
-import { announce, data, reportProblem } from "../../state/actions";
+import { announce, data, reportProblem, setPage } from "../../state/actions";
 import { BENCH } from "../../state/link/view";
 import { run, view } from "../../state/state";
 import { asProblem } from "../../data/backend";
@@ -15,7 +15,7 @@ import { kernel, kernelArtifacts, progress } from "../kernel/kernel";
 import { canLaunch, launch } from "../run/RunBox";
 import { runDevice } from "../run/RunHow";
 import { keepVersion, type Version, versionsOf } from "./versions";
-import { drawerTab, isDrawerOpen, openDrawer, wideColumn } from "../../state/drawer";
+import { openSources, sourcesSize, wideColumn } from "../kernel/room";
 
 export interface Edit {
   /** The compiler's text, which the edit began with. */
@@ -31,7 +31,7 @@ const edits = signal<ReadonlyMap<string, Edit>>(new Map());
 /** Columns whose text is being fetched to be edited. */
 const opening = signal<ReadonlySet<string>>(new Set());
 /** The column whose edit has just begun, until its editor takes the focus. */
-let begun: string | null = null;
+export const begun = signal<string | null>(null);
 
 /** Names a column of the current kernel in the whole session. */
 const nameOf = (column: string): string =>
@@ -114,16 +114,17 @@ export function beginEdit(column: string, text: string | null = null): void {
 
 /** Brings the editor of a column's text into view, with the focus in it. */
 export function showEdit(column: string): void {
-  begun = nameOf(column);
+  begun.value = nameOf(column);
   if (view.peek().page === BENCH) return; // where it has the full height
+  setPage("graphs");
   wideColumn.value = column;
-  openDrawer("source");
+  openSources();
 }
 
 /** Whether the column's editor should take the focus: once after each beginning. */
 export function takesFocus(column: string): boolean {
-  if (begun !== nameOf(column)) return false;
-  begun = null;
+  if (begun.peek() !== nameOf(column)) return false;
+  begun.value = null;
   return true;
 }
 
@@ -196,8 +197,7 @@ export function outcomeOf(column: string, text: string): (problem: ApiProblem | 
 /** The column that is edited over the full height now. */
 export const wideEdit = computed<string | null>(() => {
   const column = wideColumn.value;
-  const open = isDrawerOpen.value && drawerTab.value === "source";
-  return open && column !== null && editOf(column) ? column : null;
+  return sourcesSize.value === "half" && column !== null && editOf(column) ? column : null;
 });
 
 /** The line that a problem is about, from 0; null where it names none. */

@@ -52,7 +52,7 @@ export function VariantForm() {
         <button
           type="button"
           class="btn sm pri wi-go"
-          title={`Compile and run: ${short(wordsOf(asked.value), 300)} (Shift Enter)`}
+          title={`Compile and run: ${short(wordsOf(asked.value), 300)}`}
           onClick={() => void tryVariant()}
         >
           <Icon name="play" fill />

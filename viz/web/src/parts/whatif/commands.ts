@@ -1,5 +1,4 @@
 /** Commands about kernels compiled otherwise; those of replays are on every page. */
-import { toggleDrawer, openDrawer } from "../../state/drawer";
 import { announce } from "../../state/actions";
 import { currentRule, currentStep, step } from "../../state/state";
 import type { Command } from "../command";
@@ -16,6 +15,7 @@ import {
   tryVariant,
   variants,
 } from "./store";
+import { openVariants } from "./variants";
 
 const group = "Rule and node";
 
@@ -26,14 +26,12 @@ export function skipRule(rule: string, inside: string | null = null): void {
   toggleSkip(rule, inside);
   const where = inside ? ` in ${inside}` : "";
   announce(isSkipped(rule) ? `${rule} is left out${where}` : `${rule} is not left out any more`);
-  openDrawer("variants");
 }
 
 /** Lets nothing match after this step. */
 export function stopHere(): void {
   change({ stop_after: step.peek(), inside: passHere.peek() });
   announce(`Nothing matches after step ${step.peek()} of ${passHere.peek()}`);
-  openDrawer("variants");
 }
 
 const newest = (): number | null => variants.value?.findLast((row) => !row.error)?.number ?? null;
@@ -43,14 +41,14 @@ export const variantCommands: readonly Command[] = [
     id: "variants",
     title: "Variants of the kernel: what if",
     group,
-    keys: ["Shift V"],
-    run: () => toggleDrawer("variants"),
+    keys: [],
+    run: openVariants,
   },
   {
     id: "variant-skip",
     title: "Leave this rule out of the next variant",
     group,
-    keys: ["Shift X"],
+    keys: [],
     when: hasRule,
     run: () => currentRule.peek() && skipRule(currentRule.peek()!.name),
   },
@@ -74,12 +72,9 @@ export const variantCommands: readonly Command[] = [
     id: "variant-try",
     title: "Compile and run the variant",
     group,
-    keys: ["Shift Enter"],
+    keys: [],
     when: () => canTry() && !isRunning(),
-    run: () => {
-      openDrawer("variants");
-      void tryVariant();
-    },
+    run: () => void tryVariant(),
   },
   {
     id: "variant-clear",
@@ -105,7 +100,7 @@ export const replayCommands: readonly Command[] = [
     id: "replay",
     title: "Replay this kernel with the code on disk",
     group: "Page",
-    keys: ["Shift L"],
+    keys: [],
     when: () => canTry() && !isRunning(),
     run: () => void replay(false),
   },
@@ -113,7 +108,7 @@ export const replayCommands: readonly Command[] = [
     id: "replay-all",
     title: "Replay all kernels with the code on disk",
     group: "Page",
-    keys: ["Shift A"],
+    keys: [],
     when: () => canReplayAll() && !isRunning(),
     run: () => void replay(true),
   },

@@ -9,7 +9,6 @@ import type { ApiProblem } from "../../data/messages/job";
 import type { Row } from "../../data/messages/run";
 import type { EditedText, Replayed, SmallerScript, VariantRow, VariantSpec } from "../../data/messages/trials/whatif";
 import { allData, announce, data, followLink, reportProblem } from "../../state/actions";
-import { openDrawer } from "../../state/drawer";
 import { plural } from "../../state/format";
 import { refreshRuns } from "../../state/live";
 import { compareAt, kernelsCompared } from "../../state/link/links";
@@ -19,6 +18,7 @@ import { currentKernel, run, runKey, runName, view } from "../../state/state";
 import { kernel as kernelShown, kernelArtifacts } from "../kernel/kernel";
 import { asked, clear, limit, NOTHING, wordsOf } from "./asked";
 import { changedRules, replayedState } from "./changed";
+import { openVariants } from "./variants";
 
 /** Somebody waits for the answer of a second. */
 const POLL_MS = 120;
@@ -155,6 +155,11 @@ async function work<T>(
   }
 }
 
+/** Takes away why the last job failed. */
+export function dismissError(): void {
+  if (job.peek().kind === "error") job.value = { kind: "idle" };
+}
+
 /** Ends what runs; false if there was nothing. */
 export function cancelJob(): boolean {
   if (job.peek().kind !== "running") return false;
@@ -208,7 +213,7 @@ export async function replay(all: boolean): Promise<void> {
     data().server!.whatIf.replay(kernel?.id ?? null),
   );
   if (made === null) {
-    if (job.peek().kind === "error") openDrawer("variants");
+    if (job.peek().kind === "error") openVariants();
     return;
   }
   replayedState.value = state;

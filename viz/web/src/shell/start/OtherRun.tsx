@@ -10,10 +10,10 @@ const SHOWN_MS = 1000;
 
 export function OtherRun() {
   return (
-    <div class="notices">
+    <>
       {run.value && otherLink.value && !opening.value && <OtherLink {...otherLink.value} />}
       {opening.value && <Opening {...opening.value} />}
-    </div>
+    </>
   );
 }
 

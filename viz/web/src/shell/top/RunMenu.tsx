@@ -12,7 +12,7 @@ export function RunMenu() {
     <Menu
       label={`Run ${runName.value}, of ${openRuns.value.length}`}
       class="btn runs"
-      title={`${shown ? shown.title : "Run"} (V shows the next run)`}
+      title={shown ? shown.title : "Run"}
       button={
         <>
           <b class="run-letter">{runName.value}</b>

@@ -1,15 +1,15 @@
 /** The run's name, search, live state, export, theme and keys. */
 import { Icon } from "../../ui/Icon";
 import { TabText } from "../../ui/TabText";
-import { data, setPage } from "../../state/actions";
+import { setPage } from "../../state/actions";
 import type { Run } from "../../data/messages/run";
 import { clip, millis, plural, short } from "../../state/format";
+import { isFinished } from "../../state/ending";
 import { exporting } from "../../state/save";
 import { connection, hasRows, overlay, run, severalRuns, sidePanel, view } from "../../state/state";
 import { pages } from "../panels";
 import { dark, toggleTheme } from "../../state/theme";
-import { copyLink, linkCopied } from "./copyLink";
-import { Export, Exporting } from "./Export";
+import { Exporting, Share } from "./Share";
 import { RunMenu } from "./RunMenu";
 
 export function TopBar() {
@@ -50,24 +50,18 @@ export function TopBar() {
       {hasRows.value && <Pages />}
       <span class="sp" />
       <Live />
-      <button type="button" class="btn cmdk" onClick={() => (overlay.value = "palette")}>
-        <Icon name="search" />
-        <span class="wide">Search or run a command</span>
-        <span class="narrow">Search, run</span>
-        <span class="sp" />
-        <kbd class="mid">Ctrl K</kbd>
-      </button>
       <button
         type="button"
-        class={linkCopied.value ? "btn said" : "btn ico quiet"}
-        aria-label="Copy a link to this view"
-        title="Copy a link to this view (Y)"
-        disabled={!hasRows.value}
-        onClick={() => void copyLink()}
-      >
-        {linkCopied.value ? "✓ Link copied" : <Icon name="link" />}
+        class="btn cmdk"
+        aria-label="Search or run a command"
+        title="Search or run a command (Ctrl K)"
+        onClick={() => (overlay.value = "palette")}>
+        <Icon name="search" />
+        <span class="mid">Search</span>
+        <span class="sp" />
+        <kbd class="wide">Ctrl K</kbd>
       </button>
-      {data().server && (exporting.value === null ? <Export /> : <Exporting />)}
+      {exporting.value === null ? <Share /> : <Exporting />}
       <button
         type="button"
         class="btn ico quiet"
@@ -131,14 +125,20 @@ function Pages() {
 function Live() {
   const r = run.value;
   const c = connection.value;
-  if (c.kind === "lost")
+  if (c.kind === "lost" || (c.kind === "ended" && r?.live))
     return (
       <span class="live">
         <i class="dot off" />
         Offline
       </span>
     );
-  if (!r?.live) return null;
+  if (!r?.live)
+    return isFinished.value && (r?.command || hasRows.value) ? (
+      <span class="live">
+        <i class="dot done" />
+        Finished
+      </span>
+    ) : null;
   return (
     <span class="live">
       <i class="dot" />

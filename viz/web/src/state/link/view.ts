@@ -5,7 +5,15 @@
 import type { Put, Query } from "./query";
 
 /** The pages, in the order of the top bar. The first is that of a link that names nothing. */
-export const PAGES = ["overview", "graphs", "workbench", "compare", "timeline", "rules"] as const;
+export const PAGES = [
+  "overview",
+  "graphs",
+  "emulator",
+  "workbench",
+  "compare",
+  "timeline",
+  "rules",
+] as const;
 export type Page = (typeof PAGES)[number];
 
 /** Whether a page is about two runs, whichever is shown. */
@@ -14,8 +22,8 @@ export const isOfPair = (page: string): boolean => page === "compare";
 /** What is being looked at. Everything here survives reload, Back and a copied link. */
 export interface View {
   page: Page;
-  /** Context of the kernel that the overview shows in place of the run, null: the run; or of that on
-   * the workbench, null: the one of the pass. */
+  /** Context of the kernel that the overview shows in place of the run, null: the run; elsewhere of
+   * the kernel that is looked at, null: the one of the pass. */
   kernel: number | null;
   rewrite: number | null;
   /** 0 is the input graph, k is the state after step k. null: the pass's own first change. */
@@ -49,10 +57,17 @@ export const FIRST_VIEW: View = {
 
 const OP_NAME = /^[A-Za-z_][A-Za-z0-9_.]{0,63}$/;
 
-/** The page about one kernel that has its text at the full height, and the navigator beside it. */
+/** The page about one kernel that has its text at the full height. */
 export const BENCH: Page = "workbench";
-/** Whether a page may be about one kernel. */
-const isOfKernel = (page: Page): boolean => page === "overview" || page === BENCH;
+/** The page on which a kernel is emulated. */
+export const EMULATOR: Page = "emulator";
+/** Whether a page is about one kernel: any of them, where it says none. */
+export const isOfKernel = (page: Page): boolean => page === BENCH || page === EMULATOR;
+/** Whether a page may name its kernel: the graphs name one that has no passes. */
+const namesKernel = (page: Page): boolean =>
+  isOfKernel(page) || page === "overview" || page === "graphs";
+/** Whether a page shows the graphs of the pass, or what is known of it alone. */
+export const readsPass = (page: Page): boolean => page === "graphs" || page === "rules";
 
 /** The page of a link that does not name one: that of what it names. */
 const implied = (kernel: number | null, rewrite: number | null): Page =>
@@ -60,7 +75,7 @@ const implied = (kernel: number | null, rewrite: number | null): Page =>
 
 /** Writes only what differs from the default. */
 export function writeView(view: View, put: Put): void {
-  const kernel = isOfKernel(view.page) ? view.kernel : null;
+  const kernel = namesKernel(view.page) ? view.kernel : null;
   put("r", view.rewrite);
   put("k", view.step);
   put("s", view.slot);
@@ -79,7 +94,7 @@ export function readView(q: Query): View {
   const page = PAGES.find((name) => q.matching("v", /./) === name) ?? implied(kernel, rewrite);
   return {
     page,
-    kernel: isOfKernel(page) ? kernel : null,
+    kernel: namesKernel(page) ? kernel : null,
     rewrite,
     step: q.natural("k"),
     slot: q.natural("s"),

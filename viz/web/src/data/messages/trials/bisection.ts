@@ -1,5 +1,6 @@
 /** Which step broke it: what made the result of a kernel differ from the reference. */
 import type { ApiProblem } from "../job";
+import type { Verdict } from "./verdicts";
 import type { RuleChange, VariantSaid } from "./whatif";
 
 export interface Bisection {
@@ -61,4 +62,48 @@ export interface Outcome {
   /** The access outside of memory that ended it, or "". */
   fault: string;
   said: string;
+}
+
+/** Which step of a whole run is wrong: what was tried, and what was found. */
+export interface RunBisection {
+  version: 1;
+  variant: VariantSaid;
+  wrong: boolean;
+  /** Whether all that was tried could be judged. */
+  told: boolean;
+  kernels: TriedKernel[];
+  /** Of the smallest kernels that are wrong: what is to blame. */
+  found: Bisection[];
+  /** Steps outside of kernels, and those of kernels that could not be judged: checked one by one. */
+  steps: {
+    passes: number;
+    counts: Record<Verdict["kind"], number>;
+    /** The first that differ. */
+    differing: WrongPair[];
+  };
+  /** On what kernels were judged. */
+  inputs: string;
+  notes: string[];
+  seconds: number;
+  changed: RuleChange[];
+}
+
+export interface TriedKernel {
+  number: number;
+  name: string;
+  target: string;
+  /** `agrees`: with the reference, on the inputs that were tried; `fails`: to compile. */
+  state: "agrees" | "differs" | "fails" | "unknown";
+  said: string;
+  /** Where it ran; null: the program was interpreted. */
+  device: string | null;
+}
+
+/** A step whose two nodes do not mean the same. */
+export interface WrongPair {
+  rewrite: number;
+  step: number;
+  pass: string;
+  rule: { name: string; file: string; line: number; equation: string };
+  verdict: Verdict;
 }

@@ -108,6 +108,12 @@ export interface KernelOpts {
   inner: number[];
 }
 
+/** The texts of a kernel as it is changed, for one target. */
+export interface ChangedTexts {
+  target: string;
+  texts: { kind: string; text: string; facts: { name: string; value: string }[] }[];
+}
+
 /** What a beam search for the optimisations of a kernel has found. */
 export interface FoundOpts {
   device: string;

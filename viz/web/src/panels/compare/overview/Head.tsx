@@ -17,7 +17,7 @@ export function Head() {
       <button
         type="button"
         class="btn sm quiet"
-        title="Swap A and B (Shift S)"
+        title="Swap A and B"
         onClick={() => compareRuns(b, a)}
       >
         <Icon name="swap" />
@@ -29,7 +29,7 @@ export function Head() {
         type="button"
         class="btn sm"
         aria-pressed={!compareLink.value.all}
-        title="Leave out what is equal (D)"
+        title="Leave out what is equal (A)"
         onClick={() => show({ all: !compareLink.peek().all }, "replace")}
       >
         Differences only

@@ -38,7 +38,7 @@ export function Source() {
                 type="button"
                 key={String(one)}
                 aria-pressed={compareLink.value.unified === one}
-                title="Side by side, or in one column (Shift U)"
+                title="Side by side, or in one column"
                 onClick={() => show({ unified: one }, "replace")}
               >
                 {one ? "Unified" : "Side by side"}

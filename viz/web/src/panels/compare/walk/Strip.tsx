@@ -26,7 +26,7 @@ export function Strip() {
         <button
           type="button"
           class="btn sm"
-          title="Previous row that differs (Shift N)"
+          title="Previous row that differs (Shift D)"
           onClick={() => difference(-1)}
         >
           <span class="flip">
@@ -38,7 +38,7 @@ export function Strip() {
         <button
           type="button"
           class="btn sm"
-          title="Next row that differs (N)"
+          title="Next row that differs (D)"
           onClick={() => difference(1)}
         >
           <span class="sr">Next difference</span>

@@ -41,7 +41,7 @@ function Header() {
       <button
         type="button"
         class="link nw"
-        title="Back to the comparison (U)"
+        title="Back to the comparison (Esc)"
         onClick={() => show({ walk: null, row: null, states: null, slot: null })}
       >
         ← Comparison
@@ -251,7 +251,7 @@ function Foot() {
             <button
               type="button"
               class="link"
-              title="Both sides at one row again (I)"
+              title="Both sides at one row again"
               onClick={() => goRow(row.peek())}
             >
               Not in step. Go in step

@@ -152,7 +152,7 @@ function Actions({ isWhole }: { isWhole: boolean }) {
           <button
             type="button"
             class="btn sm"
-            title="Check this pass (Q)"
+            title="Check this pass (C)"
             disabled={!canCheckPass()}
             onClick={checkPass}
           >
@@ -162,7 +162,7 @@ function Actions({ isWhole }: { isWhole: boolean }) {
             <button
               type="button"
               class="btn sm"
-              title="Check all passes of this kernel (Shift Q)"
+              title="Check all passes of this kernel"
               disabled={!canCheck()}
               onClick={checkKernel}
             >

@@ -1,8 +1,8 @@
 /** A tile in shared memory: its banks, with and without a swizzle, and what a warp does with it. */
 import { useMemo, useState } from "preact/hooks";
 import type { SharedTile } from "../../../data/messages/tile";
-import { canEmulate, emulate, emulation, goTo } from "../../../parts/emulation/store";
-import { openDrawer } from "../../../state/drawer";
+import { goTo } from "../../../parts/emulation/stepping";
+import { canEmulate, emulate, emulation, openEmulator } from "../../../parts/emulation/store";
 import { count, plural } from "../../../state/format";
 import { type Face, type Numbered, sharedFace } from "./faces";
 import { Picture } from "./Picture";
@@ -159,7 +159,7 @@ function Emulated({ tile }: { tile: number }) {
   if (!counted || !e)
     return canEmulate() && !e ? (
       <p class="t2">
-        <button type="button" class="link" title="Shift R" onClick={() => void emulate()}>
+        <button type="button" class="link" onClick={() => void emulate()}>
           Emulate the kernel
         </button>{" "}
         to count the conflicts of each line
@@ -175,7 +175,7 @@ function Emulated({ tile }: { tile: number }) {
         type="button"
         class="link"
         onClick={() => {
-          openDrawer("emulator");
+          openEmulator();
           if (first >= 0) goTo(first);
         }}
       >

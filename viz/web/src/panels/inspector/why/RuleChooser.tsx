@@ -36,7 +36,7 @@ export function RuleChooser() {
   };
   const leave = (): void => {
     choosing.value = false;
-    if (whyLink.peek().rule === null) go({ tab: "node" }, "replace");
+    if (whyLink.peek().rule === null) go({ tab: "step" }, "replace");
     else focusAnswer();
   };
   const problem = watchedRules.error.value;

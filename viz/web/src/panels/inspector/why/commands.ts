@@ -8,7 +8,7 @@ import { ask } from "./data/link";
 import { bringNear, choosing } from "./data/store";
 
 /** Below this width the inspector lies over the graph. */
-const SMALL = 1080;
+export const SMALL = 1080;
 /** Rules of the palette that a query finds. */
 const MOST = 5;
 
@@ -37,7 +37,7 @@ export const whyCommands: readonly Command[] = [
     id: "near",
     title: "Where in this pass the rule nearly fires",
     group: "Rule and node",
-    keys: ["Shift W"],
+    keys: [],
     when: hasPass,
     run: askNear,
   },

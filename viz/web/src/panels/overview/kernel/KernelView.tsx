@@ -1,20 +1,19 @@
 /** One kernel: its call, opts, launches, times, passes, and its source for each target. */
 import { onArrows } from "../../../parts/arrows";
 import { Failed } from "../../../parts/Failed";
+import { KernelSources } from "../../../parts/sources/KernelSources";
 import { Go } from "../../../parts/Go";
 import { kernelAt, spanAt, spansNamed, timeAt } from "../../../state/link/links";
 import { percent } from "../../../parts/speed";
-import { setPage } from "../../../state/actions";
+import { nextKernel, setPage } from "../../../state/actions";
 import { count, micros, millis, place, plural, short } from "../../../state/format";
 import { currentKernel, rows } from "../../../state/state";
 import { Icon } from "../../../ui/Icon";
 import { Place } from "../../../ui/Text";
 import type { KernelPage } from "../../../data/messages/overview";
-import { nextPage } from "../commands";
 import { optsSentence } from "./opts";
 import { Passes } from "./Passes";
 import { Runs } from "./Runs";
-import { SourceTabs } from "./SourceTabs";
 import { page, watchedKernel } from "./store";
 import { Times } from "./Times";
 
@@ -31,17 +30,15 @@ export function KernelView() {
         </div>
       )}
       {k && (
-        <div class="kp-two">
-          <div class="kp-main">
-            <Passes k={k} />
-            <SourceTabs />
-          </div>
-          <div class="ov-side">
+        <>
+          <Passes k={k} />
+          <KernelSources size="full" />
+          <div class="kp-more">
             <Times k={k} />
             <Runs k={k} />
             <Made k={k} />
           </div>
-        </div>
+        </>
       )}
     </main>
   );
@@ -56,7 +53,7 @@ function Head({ k }: { k: KernelPage | null }) {
         <button
           type="button"
           class="btn sm quiet"
-          title="Back to the overview (U)"
+          title="Back to the overview (Esc)"
           onClick={() => setPage("overview")}
         >
           <Icon name="prev" />
@@ -75,7 +72,7 @@ function Head({ k }: { k: KernelPage | null }) {
           class="btn sm ico quiet"
           aria-label="Previous kernel"
           title="Previous kernel ({)"
-          onClick={() => nextPage(-1)}
+          onClick={() => nextKernel(-1)}
         >
           <Icon name="prev" />
         </button>
@@ -84,7 +81,7 @@ function Head({ k }: { k: KernelPage | null }) {
           class="btn sm ico quiet"
           aria-label="Next kernel"
           title="Next kernel (})"
-          onClick={() => nextPage(1)}
+          onClick={() => nextKernel(1)}
         >
           <Icon name="right" />
         </button>

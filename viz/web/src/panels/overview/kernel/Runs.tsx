@@ -1,5 +1,5 @@
 /** Runs of a kernel side by side: the recorded ones, and those here with other opts and devices. */
-import { RunBox, runs } from "../../../parts/run/RunBox";
+import { runs } from "../../../parts/run/RunBox";
 import { verdict } from "../../../parts/run/Outcome";
 import { baseOf, compared, costOf, wayWord } from "../../../parts/run/runs";
 import { percent, speedOf } from "../../../parts/speed";
@@ -19,8 +19,6 @@ export function Runs({ k }: { k: KernelPage }) {
     <section class="ov-sec kp-runs" data-region="Runs" aria-label="Runs">
       <div class="ov-h">
         <h3>Runs and variants</h3>
-        <span class="sp" />
-        {can && <RunBox brief />}
       </div>
       <table class="compared num" aria-label="Runs of this kernel">
         <thead>

@@ -32,7 +32,11 @@ export function Lines() {
   const inOrder = one === null ? shown : [...shown].sort((a, z) => a.line - z.line);
   const more = lines.length - few;
   return (
-    <section class="ov-sec ov-lines" data-region="Your lines" aria-label="Your lines">
+    <section
+      class={one === null ? "ov-sec ov-lines several" : "ov-sec ov-lines"}
+      data-region="Your lines"
+      aria-label="Your lines"
+    >
       <div class="ov-h">
         <h3>Your lines</h3>
         <span class="t3 mono el">{one === null ? `in ${count(files.size)} files` : one}</span>
@@ -72,7 +76,7 @@ function Line({ line, named }: { line: LineShare; named: boolean }) {
         title={`Open ${short(line.file, 500)}:${line.line}`}
         onClick={() => openEditor(line.file, line.line)}
       >
-        {named ? at : line.line}
+        {named ? <CutMiddle text={at} /> : line.line}
       </button>
       <span class="fit">
         {!textsKnown.value ? null : text ? (

@@ -8,10 +8,8 @@ import { openRecent, useRecent } from "../../../parts/traces/recent";
 import { openBeside } from "../../../parts/traces/runs";
 import { percent } from "../../../parts/speed";
 import { ago } from "../../../parts/traces/ago";
-import { go } from "../../../state/actions";
-import { openDrawer } from "../../../state/drawer";
 import { count, micros, plural, short } from "../../../state/format";
-import { rewriteRows, run } from "../../../state/state";
+import { overlay, rewriteRows, run } from "../../../state/state";
 import { fewOf, overview } from "../store";
 
 const FEW = 5;
@@ -41,10 +39,7 @@ function List({ title, hint, all, children }: ListProps) {
 export function Problems() {
   const all = run.value?.problems ?? [];
   if (!all.length) return null;
-  const show = (): void => {
-    go({ page: "graphs" });
-    openDrawer("problems");
-  };
+  const show = (): void => void (overlay.value = "problems");
   return (
     <List
       title="Problems"

@@ -13,7 +13,16 @@ export interface Line extends KernelLine {
 }
 
 export type ColumnKey =
-  "calls" | "name" | "devices" | "launches" | "time" | "spread" | "flops" | "bytes" | "regs" | "steps";
+  | "calls"
+  | "name"
+  | "devices"
+  | "launches"
+  | "time"
+  | "spread"
+  | "flops"
+  | "bytes"
+  | "regs"
+  | "steps";
 
 export interface TableColumn extends Column<Line> {
   key: ColumnKey;

@@ -62,7 +62,7 @@ function Head({ id, page }: { id: number; page: Page | null }) {
   const some = passes.value.length > 0;
   return (
     <div class="ph">
-      <button type="button" class="btn sm" title="All rules (X)" onClick={() => openRule(null)}>
+      <button type="button" class="btn sm" title="All rules (Esc)" onClick={() => openRule(null)}>
         <Icon name="prev" /> All rules
       </button>
       <b class="mono el">{ruleName(id)}</b>
@@ -214,7 +214,7 @@ function Passes({ page }: { page: Page }) {
           <button
             type="button"
             aria-pressed={!byTime}
-            title="Passes in which it matched, in the order of the run (T)"
+            title="Passes in which it matched, in the order of the run"
             onClick={() => list({ byTime: false })}
           >
             Matched
@@ -222,7 +222,7 @@ function Passes({ page }: { page: Page }) {
           <button
             type="button"
             aria-pressed={byTime}
-            title="Passes in which its tries took longest (T)"
+            title="Passes in which its tries took longest"
             onClick={() => list({ byTime: true })}
           >
             By time

@@ -71,7 +71,7 @@ function Head({ id, found }: { id: number; found: Found | null }) {
       <button
         type="button"
         class="btn sm"
-        title="Rules of the whole run (X)"
+        title="Rules of the whole run (Esc)"
         onClick={() => openPassRules(null)}
       >
         <Icon name="prev" /> All passes

@@ -40,7 +40,7 @@ export function Kept() {
       ))}
       {rows.length > MOST && (
         <li class="wb-note">
-          {rows.length - MOST} older ones: the drawer has the table (Shift V).
+          {rows.length - MOST} older ones: the table of variants below has them.
         </li>
       )}
     </ul>

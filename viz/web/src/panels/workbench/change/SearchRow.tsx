@@ -16,7 +16,7 @@ export function SearchButton() {
       <button
         type="button"
         class="btn sm wb-search"
-        title="Time many combinations on the device, and put the fastest into the list (Shift F)"
+        title="Time many combinations on the device, and put the fastest into the list"
         disabled={!canSearch()}
         onClick={() => void searchOpts()}
       >
@@ -57,7 +57,7 @@ export function SearchSaid({ idle }: { idle: string }) {
     now.kind === "running"
       ? [now.progress, "t2"]
       : now.kind === "found"
-        ? [foundWords(now.found), "t2"]
+        ? [foundWords(now.found, now.ended), "t2"]
         : now.kind === "error"
           ? [`${now.error.what}. ${now.error.hint}`, "cdel"]
           : [whyNot.value ? `${idle}. ${whyNot.value}` : idle, "t3"];

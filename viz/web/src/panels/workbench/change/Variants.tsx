@@ -60,7 +60,7 @@ function Keep() {
           type="button"
           class="btn sm"
           disabled={!canKeep()}
-          title="Run it in turn with the recorded kernel, and keep it beside the trace (Ctrl Shift Enter, K)"
+          title="Run it in turn with the recorded kernel, and keep it beside the trace"
           onClick={keepChange}
         >
           Keep as variant

@@ -18,8 +18,10 @@ export const width = signal<number>(4);
 
 type State =
   | { kind: "idle" }
-  | { kind: "running"; progress: string }
-  | { kind: "found"; found: FoundOpts }
+  /** `best`: what it has found so far. */
+  | { kind: "running"; progress: string; best: FoundOpts | null }
+  /** `ended`: what ended it before it was through, if anything did. */
+  | { kind: "found"; found: FoundOpts; ended: string }
   | { kind: "error"; error: ApiProblem };
 
 export const search = signal<State>({ kind: "idle" });
@@ -53,40 +55,59 @@ export async function searchOpts(): Promise<void> {
   if (!server || !k || device === undefined || !canSearch()) return;
   const mine = (job = new AbortController());
   askFor(benchTarget.peek());
-  search.value = { kind: "running", progress: "Starting" };
+  search.value = { kind: "running", progress: "Starting", best: null };
   try {
     const found = await follow<FoundOpts>(
       server,
       () => server.searchOpts(k.context, device, width.peek()),
-      (said) => {
-        if (!mine.signal.aborted && said && said !== "starting")
-          search.value = { kind: "running", progress: said[0]!.toUpperCase() + said.slice(1) };
+      (said, found) => {
+        if (mine.signal.aborted) return;
+        const progress = said && said !== "starting" ? said[0]!.toUpperCase() + said.slice(1) : "";
+        const best = (found as FoundOpts | null) ?? bestSoFar();
+        search.value = { kind: "running", progress: progress || "Starting", best };
       },
       mine.signal,
     );
     if (mine.signal.aborted) return;
-    search.value = { kind: "found", found };
-    replaceOpts(found.opts);
-    announce(foundWords(found));
+    take(found, "");
   } catch (thrown) {
     if (isAbort(thrown) || mine.signal.aborted) return;
-    search.value = { kind: "error", error: asProblem(thrown, k.name) };
+    const error = asProblem(thrown, k.name);
+    const best = bestSoFar();
+    if (best) take(best, `ended: ${error.what}`);
+    else search.value = { kind: "error", error };
   }
 }
 
+/** What the search that runs has found until now. */
+function bestSoFar(): FoundOpts | null {
+  const now = search.peek();
+  return now.kind === "running" ? now.best : null;
+}
+
+/** Puts what was found into the list. */
+function take(found: FoundOpts, ended: string): void {
+  search.value = { kind: "found", found, ended };
+  replaceOpts(found.opts);
+  announce(foundWords(found, ended));
+}
+
+/** Ends the search; what it has found until now goes into the list. */
 export function cancelSearch(): boolean {
   if (search.peek().kind !== "running") return false;
   job?.abort();
-  search.value = { kind: "idle" };
+  const best = bestSoFar();
+  if (best) take(best, "cancelled");
+  else search.value = { kind: "idle" };
   return true;
 }
 
-/** "Best 8.1 µs, heuristic 9.9 µs; 57 tried". */
-export function foundWords(found: FoundOpts): string {
+/** "Best 8.1 µs, heuristic 9.9 µs; 57 tried, cancelled". */
+export function foundWords(found: FoundOpts, ended: string): string {
   const cost = (of: number | null): string =>
     of === null ? "unknown" : found.counted ? `${count(of)} instructions` : micros(of);
   const failed = found.failed ? `, ${count(found.failed)} failed` : "";
-  const ended = found.inTime ? "" : ", ended by the limit of time";
-  const best = `Best ${cost(found.cost)}, heuristic ${cost(found.first)}`;
-  return `${best}; ${count(found.tried)} tried${failed}${ended}`;
+  const why = ended || (found.inTime ? "" : "ended by the limit of time");
+  const said = `Best ${cost(found.cost)}, heuristic ${cost(found.first)}`;
+  return `${said}; ${count(found.tried)} tried${failed}${why && `, ${why}`}`;
 }

@@ -6,7 +6,8 @@ import { onTabs } from "../../../parts/arrows";
 import { kindName, kindOf, targetOf } from "../../../parts/kernel/columns";
 import { canCompile, compiling } from "../../../parts/kernel/kernel";
 import { compilesUnasked } from "../../../ui/code/since";
-import { Missing, SourceText } from "../../../parts/source/Column";
+import { Missing } from "../../../parts/sources/Missing";
+import { SourceText } from "../../../parts/source/SourceText";
 import { DiffPane } from "../../../parts/source/DiffPane";
 import { deviceFor, editOf, isOpening, lineOf } from "../../../parts/source/edits";
 import { factText, tellingFacts } from "../../../parts/source/facts";
@@ -14,7 +15,7 @@ import { CopyButton } from "../../../ui/copy";
 import { bench, isStale, state } from "../bench";
 import { goWorkbench, TEXTS, workbenchLink, type Shown } from "../link";
 import { artifact, askFor, column, columns, compilesFor, whyNot } from "../where";
-import { both, changes, editText, showText } from "./texts";
+import { both, canEdit, changedText, changes, editText, made, showText } from "./texts";
 
 const WORDS: Readonly<Record<Shown, string>> = {
   original: "Original",
@@ -97,18 +98,33 @@ function Body({ shown }: { shown: Shown }) {
       </div>
     );
   const texts = both.value;
+  const now = made.value;
   if (shown === "difference")
     return texts ? (
       <DiffPane edit={texts} />
     ) : (
       <div class="state">
-        Nothing is changed yet. Edit the text, or change the optimizations and run both.
+        {now?.state === "making"
+          ? "Compiling the kernel as it is changed."
+          : "Nothing is changed yet. Edit the text, or change the optimizations or rules."}
       </div>
     );
   const edit = editOf(key);
-  const made = bench.value?.result;
-  // What other optimisations made of it is read; a text is edited.
-  const other = shown === "edited" && !edit && texts !== null && made ? made.edited : null;
+  if (shown === "edited" && !edit && now?.state === "making")
+    return (
+      <div class="state" role="status">
+        Compiling the kernel as it is changed.
+      </div>
+    );
+  if (shown === "edited" && !edit && now?.state === "error")
+    return (
+      <div class="state" role="alert">
+        <b>{now.error.what}</b>
+        <span class="mono">{now.error.where}</span>
+        <span>{now.error.hint}</span>
+      </div>
+    );
+  const other = shown === "edited" && !edit ? changedText.value : null;
   return (
     <div class="col" key={key}>
       {other ? (
@@ -130,7 +146,7 @@ function Foot() {
   const s = state.value;
   const edit = key === null ? undefined : editOf(key);
   const problem = edit?.problem ?? (s.kind === "error" ? s.error : null);
-  const made = bench.value?.result;
+  const ran = bench.value?.result;
   const line = lineOf(problem);
   const { added, removed } = changes.value;
   return (
@@ -145,16 +161,20 @@ function Foot() {
             {short(problem.what, 300)}
           </span>
         </>
-      ) : made && !isStale.value ? (
+      ) : ran && !isStale.value ? (
         <>
           <span class="cadd b">✓</span>
-          <span class="nw">Assembled and run on {short(made.device, 24)}</span>
+          <span class="nw">Assembled and run on {short(ran.device, 24)}</span>
           <span class="t3 el num">
-            {tellingFacts(made.edited.facts).slice(0, 4).map(factText).join(" · ")}
+            {tellingFacts(ran.edited.facts).slice(0, 4).map(factText).join(" · ")}
           </span>
         </>
       ) : (
-        <span class="t3 el">{edit ? "Not run yet: press Ctrl Enter" : "As compiled"}</span>
+        <span class="t3 el">{edit
+            ? "Not run yet: press Ctrl Enter"
+            : made.value
+              ? "As compiled with what is changed"
+              : "As compiled"}</span>
       )}
       <span class="sp" />
       {added + removed > 0 && (
@@ -171,8 +191,8 @@ function Foot() {
         <button
           type="button"
           class="btn sm quiet"
-          title="Edit this text (Shift E)"
-          disabled={isOpening(key)}
+          title="Edit this text (E)"
+          disabled={isOpening(key) || !canEdit()}
           onClick={editText}
         >
           {isOpening(key) ? "Compiling" : "Edit"}

@@ -1,0 +1,74 @@
+/** Lines of the kernel's sources and nodes of the graph light each other; the graph may be none that is drawn. */
+import { effect } from "@preact/signals";
+import { announce, select } from "../../state/actions";
+import { bundle, currentKernel, currentSchedule, runKey, sides, view } from "../../state/state";
+import { lit } from "../../state/stage";
+import type { Artifact } from "../../data/messages/kernel";
+import { useColumn } from "../kernel/kernel";
+import { columnKey } from "../kernel/columns";
+import { lineIndex, linesOf, slotsOfLine } from "../kernel/lines";
+import { hoveredNode, nodeOrigins, selectedNode } from "../kernel/link";
+import { type At, Linked } from "./linked";
+
+const MOST_LIT = 400;
+
+const subject = (): string =>
+  `${runKey.value} ${currentKernel.value?.id ?? currentSchedule.value?.id ?? ""}`;
+
+/** The sources of the kernel, or the texts of the schedule. */
+export const linked = new Linked({
+  subject,
+  slot: () => (view.value.page === "graphs" ? view.value.slot : null),
+  selected: () => (view.value.page === "graphs" ? selectedNode.value : null),
+  hovered: () => (view.value.page === "graphs" ? hoveredNode.value : null),
+  linesOfNode: (artifact, id) => linesOf(lineIndex(artifact), nodeOrigins.value, id),
+});
+
+/** The graph lights the nodes of the line that lights other lines. Call once. */
+export function startLit(): void {
+  let had = false;
+  effect(() => {
+    const at = linked.line.value;
+    const slots = at ? slotsOf(at) : [];
+    if (at || had) lit.value = slots;
+    had = at !== null;
+  });
+}
+
+/** Slots of the graph that is drawn that a line stands for. */
+function slotsOf({ artifact, line }: At): number[] {
+  const b = bundle.value;
+  const both = sides.value;
+  if (!b || !both || view.value.page !== "graphs") return [];
+  return slotsOfLine(b, both.after, nodeOrigins.value, artifact, line).slice(0, MOST_LIT);
+}
+
+/** Lights what a line (0-based) of a text belongs to, here and in the other texts; null: nothing. */
+export function pointAt(artifact: Artifact, line: number | null): void {
+  const was = linked.pointed.peek();
+  if (line === null) linked.pointed.value = null;
+  else if (was?.artifact !== artifact || was.line !== line)
+    linked.pointed.value = { artifact, line };
+}
+
+/** The reader chose a line, which is so far below the upper edge of its text. */
+export function pickLine(artifact: Artifact, line: number, top: number): void {
+  useColumn(columnKey(artifact));
+  const slots = slotsOf({ artifact, line });
+  const slot = slots.at(-1);
+  if (slot !== undefined) select(slot);
+  linked.click({ artifact, line, top, subject: subject(), slot: view.peek().slot });
+  const known = [...(artifact.lines[line] ?? []), ...(artifact.origins[line] ?? [])].length > 0;
+  if (!known) announce("No node stands behind this line");
+  else if (!slots.length && view.peek().page === "graphs")
+    announce(
+      "No node of this graph corresponds to this line; its lines in the other texts are lit",
+    );
+}
+
+/** Nothing is chosen any more; false where nothing was. */
+export function clearLine(): boolean {
+  if (!linked.clicked.peek()) return false;
+  linked.click(null);
+  return true;
+}
