@@ -6,6 +6,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections import Counter
+from importlib.util import find_spec
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -41,6 +42,8 @@ def pytest_configure(config: pytest.Config) -> None:
     ):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, handler)
+    if find_spec("playwright"):  # the environment of the conformance tests has no browser
+        config.pluginmanager.import_plugin("tests.browser.fixtures")
     config.addinivalue_line(
         "markers", "sampled(n): every nth of the test's cases; with --all, or by its name, each"
     )

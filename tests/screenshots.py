@@ -213,7 +213,7 @@ def take(browser: Browser, server: Process, place: str, scheme: Any) -> bytes:
     page = context.new_page()
     page.goto(f"{server.url}#{place}")
     for i in range(4):
-        column = page.locator(".drawer .col").nth(i)
+        column = page.locator(".sources .col").nth(i)
         expect(column.locator(".cm-line").first).to_be_visible(timeout=60_000)
     page.keyboard.press("c")  # the change in view
     page.get_by_role("button", name="Run", exact=True).click()

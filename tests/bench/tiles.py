@@ -112,7 +112,7 @@ def torch_attention(name: str, shape: AttentionShape) -> tuple[float, float] | N
     if importlib.util.find_spec("torch") is None:
         return None
     import torch
-    import torch.nn.functional as F  # noqa: N812
+    import torch.nn.functional as F
 
     if not torch.cuda.is_available():
         return None

@@ -39,7 +39,7 @@ from core.compile import compile_kernel, sources_for
 from core.target import targets
 from core.uop import Ops
 from viz.views.store import Store
-from viz.work.compiling import compiled_for
+from viz.work.targets.compiled import Wanted, compiled_for
 
 if __name__ == "__main__":
     with viz.record("t.viz"):
@@ -49,7 +49,7 @@ if __name__ == "__main__":
     assert known == {"kind": "toy", "title": "Toy", "language": "text", "ending": ".toy",
                      "families": ["cpu", "amd"]}
     kernels = store.kernels()
-    with compiled_for(store, kernels[:1], ["x86-64", "gfx942"], print) as failed:
+    with compiled_for(store, kernels[:1], Wanted(passes=["x86-64", "gfx942"]), print) as failed:
         assert failed == []
         found = {(a["kind"], a["target"]): a for a in store.kernel(kernels[0])["artifacts"]}
         for target in ("x86-64", "gfx942"):

@@ -73,7 +73,7 @@ def _edit(page: Page, scene: Scene, typed: str) -> None:
         page.keyboard.press("ArrowUp")
     page.keyboard.press("End")
     page.keyboard.type(f"\n{typed}")
-    column = page.locator(".drawer .col").filter(has=text)
+    column = page.locator(".sources .col").filter(has=text)
     column.get_by_role("button", name="Emulate", exact=True).click()
 
 

@@ -122,13 +122,13 @@ def filters(page: Page, scene: Scene) -> None:
 
 
 def sources_of(*keys: str) -> Show:
-    """The drawer with these columns."""
+    """The sources with these columns."""
 
     def show(page: Page, scene: Scene) -> None:
         graph(page, scene, scene.facts["late"])
         page.evaluate(
             "keys => { localStorage.setItem('uopviz.sources', JSON.stringify(keys));"
-            "localStorage.setItem('uopviz.drawer', 'true'); }",
+            "localStorage.setItem('uopviz.sourcesHalf', 'true'); }",
             list(keys),
         )
         page.reload()
@@ -170,7 +170,7 @@ def editor_error(page: Page, scene: Scene) -> None:
     editor(page, scene)
     page.keyboard.type("x")
     page.keyboard.press("Control+Enter")
-    expect(page.locator(".drawer .col").get_by_role("alert").first).to_be_visible(timeout=SLOW)
+    expect(page.locator(".sources .col").get_by_role("alert").first).to_be_visible(timeout=SLOW)
 
 
 @state("run", "sources-run")

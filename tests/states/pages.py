@@ -132,7 +132,7 @@ def place(page: Page, scene: Scene) -> None:
 @state("run", "export-menu")
 def export_menu(page: Page, scene: Scene) -> None:
     graph(page, scene, scene.facts["medium"])
-    page.get_by_role("button", name="Export", exact=True).click()
+    page.get_by_role("button", name="Share", exact=True).click()
 
 
 @state("run", "export-progress")
@@ -229,7 +229,7 @@ _OPENED = (
     State("live-waiting", "waiting", opens()),
     State("live-waiting-graphs", "waiting", opens("v=graphs")),
     State("live-overview", "live", opens(wait=".ov-row")),
-    State("live-graphs", "live", opens("v=graphs", ".pf")),
+    State("live-graphs", "live", opens("v=graphs", ".pts .scope")),
     State("live-timeline", "live", opens("v=timeline")),
     State("empty", "empty", opens()),
     State("start", "start", opens()),
@@ -237,13 +237,13 @@ _OPENED = (
     State("damaged-graphs", "damaged", opens("v=graphs")),
     State("foreign-overview", "foreign", opens()),
     State("foreign-kernel", "foreign", opens("kernel=1")),
-    State("foreign-graphs", "foreign", opens("v=graphs", ".pf")),
+    State("foreign-graphs", "foreign", opens("v=graphs", ".pts .scope")),
     State("foreign-rules", "foreign", opens("v=rules")),
     State("foreign-timeline", "foreign", opens("v=timeline")),
     State("hostile-overview", "hostile", opens()),
-    State("hostile-graphs", "hostile", opens("v=graphs", ".pf")),
+    State("hostile-graphs", "hostile", opens("v=graphs", ".pts .scope")),
     State("file-overview", "file", opens(wait=".ov-row")),
-    State("file-graphs", "file", opens("v=graphs", ".pf")),
+    State("file-graphs", "file", opens("v=graphs", ".pts .scope")),
     State("file-timeline", "file", opens("v=timeline")),
     State("forbidden", "forbidden", opens(wait="h1")),
 )

@@ -38,14 +38,15 @@ def state(scene: str, name: str) -> Callable[[Show], State]:
 
 def drawn(page: Page) -> None:
     """Waits until a pass is drawn."""
-    expect(page.locator(".pf")).to_contain_text(re.compile(r"\d nodes?"), timeout=SLOW)
+    scope = page.locator(".pts .scope")
+    expect(scope).to_contain_text(re.compile(r"\d of \d"), timeout=SLOW)
     expect(page.locator(".working")).to_have_count(0)
 
 
 def compiled(page: Page, columns: int = 1) -> None:
-    """Waits for the texts of the first columns of the drawer."""
+    """Waits for the texts of the first columns of the sources."""
     for i in range(columns):
-        column = page.locator(".drawer .col").nth(i)
+        column = page.locator(".sources .col").nth(i)
         expect(column.locator(".cm-line").first).to_be_visible(timeout=SLOW)
 
 

@@ -65,7 +65,8 @@ def variants(page: Page, scene: Scene) -> None:
     """A rule left out that the pass does without."""
     graph(page, scene, scene.facts["kernel"])
     page.keyboard.press("Shift+X")
-    expect(page.locator(".wi-job")).to_contain_text("without")
+    expect(page.get_by_role("region", name="Notice")).to_contain_text("without")
+    page.keyboard.press("Shift+V")
     page.keyboard.press("Shift+Enter")
     expect(page.locator(".variants tbody tr").first).to_be_visible(timeout=SLOW)
     expect(page.locator(".wi-job .progress")).to_have_count(0, timeout=SLOW)
