@@ -31,6 +31,11 @@ STRIDE: Final = 1_000_000_000
 MAX_PROCESSES: Final = 256
 
 
+def is_compiled(number: int) -> bool:
+    """Whether a context, rewrite or node of the run is of a kernel that was compiled on request."""
+    return number // STRIDE >= MAX_PROCESSES
+
+
 class Process:
     """One file of the run."""
 

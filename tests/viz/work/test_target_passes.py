@@ -4,6 +4,7 @@ what the program did is changed by it."""
 from __future__ import annotations
 
 import json
+import shutil
 import stat
 import threading
 import time
@@ -207,6 +208,20 @@ def test_search_finds_them_after_the_programs_own(compiled: tuple[Store, int]) -
     assert {rows[rows[h["row"]]["parent"]]["target"] for h in hits} == {"sm_90", "gfx1100"}
     lowered = [rows[h["row"]]["id"] for h in store.search("lower")["hits"] if h["kind"] == "pass"]
     assert lowered == sorted(lowered)
+
+
+@pytest.mark.parametrize("query", ["lower", "MUL(x, CONST 8)", "relu"])
+def test_what_was_compiled_is_a_group_of_its_own(
+    recorded: Path, compiled: tuple[Store, int], tmp_path: Path, query: str
+) -> None:
+    """Hits of the program, and how many there are, do not depend on what was compiled."""
+    alone = Store(Path(shutil.copyfile(recorded, tmp_path / "alone.viz")))
+    own, now = alone.search(query), compiled[0].search(query)
+    others = now["totals"].pop("compiled")
+    assert now["totals"] == own["totals"]
+    assert now["total"] == own["total"] + others and others > 0
+    assert now["hits"][: len(own["hits"])] == own["hits"]
+    alone.close()
 
 
 def wait(jobs: Jobs, number: int) -> Any:

@@ -17,7 +17,7 @@ from core.uop.origin import split_origin
 from viz.budget import Budget, take, within
 from viz.format.cells import as_int, as_text
 from viz.views.process import STRIDE
-from viz.views.search.find import KINDS, MAX_LINE, PER_KIND, search_result
+from viz.views.search.find import GROUPS, MAX_LINE, PER_GROUP, group_of, search_result
 from viz.views.search.index import shown
 from viz.views.search.shape import is_structural
 
@@ -61,14 +61,15 @@ class HeldSearch:
         ops = self._texts("ops") if self._index is not None else []
         if is_structural(wanted, lambda: ops):
             return search_result([], {}, None, self._problem("nodes by their structure"))
-        found: dict[str, list[Data]] = {kind: [] for kind in KINDS}
+        found: dict[str, list[Data]] = {group: [] for group in GROUPS}
         place_of = {row["id"]: row["row"] for row in self._rows}
         missing: list[int] = []
         folded = wanted.casefold()
         hits = [*self._names(folded), *self._lines(folded, missing)]
         for number, kind, said, source in sorted(hits, key=lambda hit: hit[0] // STRIDE):
             hit = {"row": place_of.get(number, -1), "kind": kind, "text": said}
-            found[kind].append({**hit, "step": None, "node": None, "source": source})
+            hit |= {"step": None, "node": None, "source": source}
+            found[group_of(number, kind)].append(hit)
         problem = None
         if missing:
             problem = self._problem(
@@ -76,8 +77,8 @@ class HeldSearch:
             )
         elif self._index is None:
             problem = self._problem("rules, ops and places of passes, of which there is no index,")
-        hits_kept = [hit for of_kind in found.values() for hit in of_kind[:PER_KIND]]
-        totals = {kind: len(of_kind) for kind, of_kind in found.items()}
+        hits_kept = [hit for group in found.values() for hit in group[:PER_GROUP]]
+        totals = {name: len(group) for name, group in found.items()}
         return search_result(hits_kept, totals, None, problem)
 
     def _problem(self, what: str) -> dict[str, str]:

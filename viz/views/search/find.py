@@ -2,7 +2,9 @@
 and nodes by their structure.
 
 Hits come in groups, each of a bounded number with how many there are in all, so that no group
-hides another. Never looks at what was searched before in the same time.
+hides another. What was found in kernels that were compiled on request is a group of its own, so
+that the others do not depend on what was looked at. Never looks at what was searched before in the
+same time.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from typing import Any, Final
 from core.errors import TraceError
 from viz.budget import answering, take
 from viz.read.tracefile import Context
-from viz.views.process import Process
+from viz.views.process import Process, is_compiled
 from viz.views.search.index import Hit
 from viz.views.search.shape import Shape, is_structural, parse
 from viz.views.search.structures import Structures
@@ -32,8 +34,12 @@ KINDS: Final[tuple[str, ...]] = (
     "source",
     "node",
 )
+"""What a hit is; its group too, where the program itself compiled the kernel."""
+COMPILED: Final = "compiled"
+"""The group of hits of every kind in kernels that were compiled on request."""
+GROUPS: Final[tuple[str, ...]] = (*KINDS, COMPILED)
 """The groups, in the order in which they are shown."""
-PER_KIND: Final = 50
+PER_GROUP: Final = 50
 MAX_LINE: Final = 300
 """Characters of a line of a source that are shown."""
 _HIT: Final = 600
@@ -69,16 +75,17 @@ def find(
     is wrong with a query that can be no structure."""
     wanted = text.strip()
     until = time.monotonic() + seconds
-    kept: dict[str, list[Found]] = {kind: [] for kind in KINDS}
-    totals = {kind: len(hits) for kind, hits in kept.items()}
+    kept: dict[str, list[Found]] = {group: [] for group in GROUPS}
+    totals = {group: len(hits) for group, hits in kept.items()}
     problem: dict[str, str] | None = None
     share = 1.0
 
     def add(hits: Iterator[Found]) -> None:
         for hit in hits:
-            totals[hit.kind] += 1
-            if len(kept[hit.kind]) < PER_KIND:
-                kept[hit.kind].append(hit)
+            group = group_of(hit.process.id(hit.entry), hit.kind)
+            totals[group] += 1
+            if len(kept[group]) < PER_GROUP:
+                kept[group].append(hit)
 
     def ops() -> Iterator[str]:
         for process in processes:
@@ -105,10 +112,15 @@ def find(
             )
             done.append(min(part, searched))
         share = sum(done) / len(done) if done else 1.0
-    take(len(KINDS) * PER_KIND, _HIT * sum(map(len, kept.values())))
+    take(len(GROUPS) * PER_GROUP, _HIT * sum(map(len, kept.values())))
     said = None if share == 1 else f"{min(0.99, share):.0%} of the run searched so far."
-    hits = [_data(hit, row_of) for kind in KINDS for hit in kept[kind]]
+    hits = [_data(hit, row_of) for group in GROUPS for hit in kept[group]]
     return search_result(hits, totals, said, problem)
+
+
+def group_of(entry: int, kind: str) -> str:
+    """The group of a hit, by the number in the run of its context or rewrite."""
+    return COMPILED if is_compiled(entry) else kind
 
 
 def search_result(
@@ -120,7 +132,7 @@ def search_result(
     """Hits in the form of the page: SearchResult."""
     return {
         "hits": hits,
-        "totals": {kind: count for kind, count in totals.items() if count},
+        "totals": {group: count for group, count in totals.items() if count},
         "total": sum(totals.values()),
         "truncated": truncated,
         "problem": problem,

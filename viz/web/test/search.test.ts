@@ -65,6 +65,28 @@ describe("the search of the run", () => {
     ]);
   });
 
+  it("keeps what was compiled on request apart, so that it changes no other group", () => {
+    const own = rows.value;
+    const node = { ...hit(1, "node", "SHL(a, b)"), step: 0, node: 7 };
+    const alone = { hits: [node], totals: { node: 1 }, total: 1, truncated: null, problem: null };
+    const before = names("shl", alone);
+    rows.value = [
+      ...own,
+      row(3, { parent: 0, name: "r_32_shl", target: "sm_90" }),
+      row(4, { kind: "rewrite", label: "pass", parent: 3, name: "decompose shl" }),
+    ];
+    const both = {
+      ...alone,
+      hits: [node, hit(4, "pass", "decompose shl"), { ...node, row: 4 }],
+      totals: { node: 1, compiled: 2 },
+      total: 3,
+    };
+    expect(names("shl", both)).toEqual([
+      ...before,
+      "Compiled for others: decompose shl, SHL(a, b)",
+    ]);
+  });
+
   it("finds rules by name and file, and nothing for nothing", () => {
     const rule = fixture[0]!;
     expect(names(rule.name)[0]).toMatch(`Rules: ${rule.name}`);

@@ -21,7 +21,7 @@ from tests.viz.replay.engine_graphs import states
 from tests.viz.samples import random_graph, rules
 from viz import record
 from viz.replay.argtext import arg_text
-from viz.views.search.find import KINDS, PER_KIND
+from viz.views.search.find import KINDS, PER_GROUP
 from viz.views.search.shape import Shape, is_structural, parse
 from viz.views.search.structures import Place, Structures
 from viz.views.store import Store
@@ -152,14 +152,14 @@ def test_numbers_and_texts_of_arguments() -> None:
 
 def test_hits_come_in_groups_and_none_hides_another(tmp_path: Path) -> None:
     with record(tmp_path / "t.viz"):
-        for i in range(PER_KIND + 5):
+        for i in range(PER_GROUP + 5):
             with context(f"add_{i}", "kernel"):
                 graph_rewrite(random_graph(i), rules, name="add things")
     found = Store(tmp_path / "t.viz").search("add")
-    assert found["totals"]["kernel"] == found["totals"]["pass"] == PER_KIND + 5
+    assert found["totals"]["kernel"] == found["totals"]["pass"] == PER_GROUP + 5
     kinds = [hit["kind"] for hit in found["hits"]]
     assert kinds == sorted(kinds, key=KINDS.index)
-    assert kinds.count("kernel") == kinds.count("pass") == PER_KIND and "rule" in kinds
+    assert kinds.count("kernel") == kinds.count("pass") == PER_GROUP and "rule" in kinds
     assert found["total"] == sum(found["totals"].values())
 
 

@@ -20,7 +20,8 @@ export interface SearchIndex {
 export interface SearchResult {
   /** In groups, one after the other; of each group the first ones. */
   hits: SearchHit[];
-  /** How many hits each group has. */
+  /** How many hits each group has: those of a kind, and as "compiled" those of all kinds in kernels
+   * that were compiled on request. */
   totals: Record<string, number>;
   total: number;
   /** A sentence that says what was not searched in the time there was, if anything. */
@@ -29,7 +30,7 @@ export interface SearchResult {
   problem: { what: string; where: string; hint: string } | null;
 }
 
-/** What a query found: the row to open; `kind` is the group. */
+/** What a query found: the row to open, and what it is. */
 export interface SearchHit {
   row: number;
   kind: "kernel" | "call" | "rule" | "pass" | "group" | "op" | "file" | "source" | "node";

@@ -10,7 +10,12 @@ import { casefold, splitOrigin } from "./text";
 /** Numbers of the processes of a run begin at multiples of this (viz/views/process.py). */
 const STRIDE = 1_000_000_000;
 
+/** Those from this one on are kernels compiled on request. */
+const MAX_PROCESSES = 256;
+
 export const processOf = (id: number): number => Math.floor(id / STRIDE);
+/** Whether a context or rewrite is of a kernel that was compiled on request. */
+export const isCompiled = (id: number): boolean => processOf(id) >= MAX_PROCESSES;
 
 /** A hit, by the number of its context or rewrite. */
 export interface NameHit {

@@ -9,7 +9,7 @@ import type { SearchHit, SearchIndex, SearchResult } from "../messages/search";
 import { MAX_LINES, type Examined, type Line, type Task } from "./examine";
 import type { Examiner } from "./examiner";
 import type { Place } from "./match";
-import { findNames, processOf, type NameHit } from "./names";
+import { findNames, isCompiled, processOf, type NameHit } from "./names";
 import { isStructural, parseShape, ShapeError } from "./shape";
 import { casefold, first, strip } from "./text";
 
@@ -33,7 +33,8 @@ export interface Held {
 
 /** The groups, in the order in which they are shown, and how many hits of each are. */
 const KINDS = ["kernel", "call", "rule", "pass", "group", "op", "file", "source", "node"] as const;
-const PER_KIND = 50;
+const GROUPS = [...KINDS, "compiled"] as const;
+const PER_GROUP = 50;
 /** Characters of a query that count. */
 const MAX_QUERY = 200;
 /** How long one answer takes, about, ms. */
@@ -121,7 +122,7 @@ export class OfflineSearch {
   }
 
   private result(progress: Progress): SearchResult {
-    const groups = new Map(KINDS.map((kind) => [kind, [] as SearchHit[]]));
+    const groups = new Map(GROUPS.map((group) => [group, [] as SearchHit[]]));
     const add = (id: number, kind: SearchHit["kind"], text: string, more = {}): void => {
       const hit = {
         row: this.rowOf.get(id) ?? -1,
@@ -131,7 +132,7 @@ export class OfflineSearch {
         node: null,
         source: null,
       };
-      groups.get(kind)!.push({ ...hit, ...more });
+      groups.get(isCompiled(id) ? "compiled" : kind)!.push({ ...hit, ...more });
     };
     for (const { id, kind, text } of progress.names) add(id, kind, text);
     for (const { context, text, source } of limited(progress.lines))
@@ -143,8 +144,8 @@ export class OfflineSearch {
     const found = [...groups].filter(([, hits]) => hits.length);
     const share = progress.parts.length ? progress.done / progress.parts.length : 1;
     return {
-      hits: found.flatMap(([, hits]) => hits.slice(0, PER_KIND)),
-      totals: Object.fromEntries(found.map(([kind, hits]) => [kind, hits.length])),
+      hits: found.flatMap(([, hits]) => hits.slice(0, PER_GROUP)),
+      totals: Object.fromEntries(found.map(([group, hits]) => [group, hits.length])),
       total: found.reduce((sum, [, hits]) => sum + hits.length, 0),
       truncated:
         share < 1 ? `${Math.min(99, Math.round(share * 100))}% of the run searched so far.` : null,

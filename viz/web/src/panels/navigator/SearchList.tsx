@@ -1,7 +1,7 @@
 /** Answers of the search box, in groups. */
 import { computed, signal } from "@preact/signals";
 import { count, plural, short } from "../../state/format";
-import { findInRun, type Hit } from "../../parts/search/find";
+import { COMPILED, findInRun, type Hit } from "../../parts/search/find";
 import { Highlight } from "../../ui/Highlight";
 import { VirtualList } from "../../ui/VirtualList";
 import { searchBox } from "./searchBox";
@@ -33,6 +33,7 @@ export function SearchList() {
   const query = searchBox.query.value.trim();
   const found = searchBox.result.value;
   const problem = searchBox.error.value ?? found?.problem;
+  const others = groups.value.find((g) => g.name === COMPILED)?.total ?? 0;
   const total = groups.value.reduce((sum, g) => sum + g.total, 0);
   const searching = !problem && (!found || found.truncated !== null);
   if (!total)
@@ -61,7 +62,8 @@ export function SearchList() {
     <>
       <div class="cols hits">
         <span class="sp" role="status">
-          {plural(total, "hit")}
+          {plural(total - others, "hit")}
+          {others > 0 && `, ${count(others)} compiled for others`}
           {searching && ` so far. ${found?.truncated ?? "Searching passes"}`}
           {problem && `. Not searched inside passes: ${problem.what}`}
         </span>

@@ -4,7 +4,7 @@
  */
 import { go, goStep, openContext, openNode, openRewrite } from "../../state/actions";
 import { baseName, plural, short } from "../../state/format";
-import { firings, rows, ruleName, rules } from "../../state/state";
+import { compiledRowOf, firings, rows, ruleName, rules } from "../../state/state";
 import { ancestry } from "../../data/rows";
 import type { Row } from "../../data/messages/run";
 import type { SearchHit, SearchResult } from "../../data/messages/search";
@@ -38,6 +38,8 @@ const INSIDE: readonly (readonly [kind: SearchHit["kind"], group: string])[] = [
   ["source", "Lines of sources"],
   ["file", "Places in files"],
 ];
+/** Hits of every kind in kernels that were compiled on request, which the other groups leave out. */
+export const COMPILED = "Compiled for others";
 
 /**
  * @param inside what the trace answered to the same query; null while it is awaited
@@ -53,12 +55,16 @@ export function findInRun(query: string, inside: SearchResult | null): HitGroup[
     ["Contexts", rowHits(words, (r) => r.kind === "context" && r.label !== "kernel")],
   ] as const;
   const steps = stepHits(words);
+  const found = (inside?.hits ?? []).filter((hit) => rows.value[hit.row]);
+  const own = found.filter((hit) => !isCompiled(hit.row));
+  const compiled = found.filter((hit) => isCompiled(hit.row));
   return [
     ...groups.map(([name, hits]) => group(name, hits, hits.length)),
     ...INSIDE.map(([kind, name]) =>
-      group(name, hitsInside(inside, kind), inside?.totals[kind] ?? 0),
+      group(name, hitsInside(own, kind), inside?.totals[kind] ?? 0),
     ),
     group("Steps of this pass", steps.hits, steps.total),
+    group(COMPILED, compiled.map(hitInside), inside?.totals["compiled"] ?? 0),
   ].filter((g) => g.hits.length);
 }
 
@@ -79,7 +85,9 @@ function ruleHits(): Hit[] {
 
 /** Contexts and passes by their name and their calls, not by the name of what they are in. */
 function rowHits(words: readonly string[], wanted: (row: Row) => boolean): Hit[] {
-  const named = rows.value.filter((row) => row.status !== "gone" && wanted(row));
+  const named = rows.value.filter(
+    (row) => row.status !== "gone" && !isCompiled(row.row) && wanted(row),
+  );
   const texts = named.map((row) => ({ row, title: row.name, detail: row.calls }));
   return ranked(texts, words).map(({ row }) => ({
     key: `row ${row.row}`,
@@ -91,23 +99,27 @@ function rowHits(words: readonly string[], wanted: (row: Row) => boolean): Hit[]
   }));
 }
 
-function hitsInside(found: SearchResult | null, kind: SearchHit["kind"]): Hit[] {
-  return (found?.hits ?? []).flatMap((hit, i) => {
-    const row = rows.value[hit.row];
-    if (hit.kind !== kind || !row) return [];
-    const title = kind === "call" ? hit.text.replace(/ at \S*\//, " at ") : hit.text;
-    const detail = [row.name, where(row.row)].filter(Boolean).map((name) => short(name, 60));
-    const open = (): void => {
-      if (row.kind === "rewrite" && hit.step !== null && hit.node !== null)
-        openNode(row.id, hit.step, hit.node);
-      else openRow(row);
-      if (hit.source) showLines(hit.source);
-      const rule = kind === "rule" && [...rules.peek().values()].find((r) => r.name === hit.text);
-      if (rule) go({ rule: rule.id });
-    };
-    if (hit.source) detail.unshift(`${hit.source.target}, line ${hit.source.line}`);
-    return [{ key: `${kind} ${i}`, title: short(title), detail: detail.join(", "), open }];
-  });
+/** Whether a row is of a kernel that was compiled on request. */
+const isCompiled = (row: number): boolean => compiledRowOf.value[row] !== -1;
+
+const hitsInside = (found: readonly SearchHit[], kind: SearchHit["kind"]): Hit[] =>
+  found.filter((hit) => hit.kind === kind).map(hitInside);
+
+function hitInside(hit: SearchHit, i: number): Hit {
+  const { kind } = hit;
+  const row = rows.value[hit.row]!;
+  const title = kind === "call" ? hit.text.replace(/ at \S*\//, " at ") : hit.text;
+  const detail = [row.name, where(row.row)].filter(Boolean).map((name) => short(name, 60));
+  const open = (): void => {
+    if (row.kind === "rewrite" && hit.step !== null && hit.node !== null)
+      openNode(row.id, hit.step, hit.node);
+    else openRow(row);
+    if (hit.source) showLines(hit.source);
+    const rule = kind === "rule" && [...rules.peek().values()].find((r) => r.name === hit.text);
+    if (rule) go({ rule: rule.id });
+  };
+  if (hit.source) detail.unshift(`${hit.source.target}, line ${hit.source.line}`);
+  return { key: `${kind} ${i}`, title: short(title), detail: detail.join(", "), open };
 }
 
 function stepHits(words: readonly string[]): { hits: Hit[]; total: number } {
