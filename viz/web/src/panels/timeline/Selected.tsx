@@ -103,13 +103,13 @@ function Span({ p }: { p: Picked }) {
     <>
       <Facts lines={lines} />
       <div class="row wrap g4 tl-acts">
-        <button type="button" class="btn sm" title="Z" onClick={zoomToPicked}>
+        <button type="button" class="btn sm" onClick={zoomToPicked}>
           Zoom to selection
         </button>
-        <button type="button" class="btn sm" title="Shift N" onClick={() => pickNext(-1)}>
+        <button type="button" class="btn sm" title="←" onClick={() => pickNext(-1)}>
           Previous
         </button>
-        <button type="button" class="btn sm" title="N" onClick={() => pickNext(1)}>
+        <button type="button" class="btn sm" title="→" onClick={() => pickNext(1)}>
           Next
         </button>
         <button
@@ -130,7 +130,7 @@ function Named({ name }: { name: string }) {
     <>
       <Facts lines={[...meanRate(name), ...ofName(name, HUES)]} />
       <div class="row wrap g4 tl-acts">
-        <button type="button" class="btn sm" title="N" onClick={() => pickNext(1)}>
+        <button type="button" class="btn sm" title="→" onClick={() => pickNext(1)}>
           Next in view
         </button>
         {kernel && !canOpen() && (
@@ -221,7 +221,7 @@ function Marks() {
           </li>
         ))}
       </ul>
-      <button type="button" class="btn sm" title="M" onClick={mark}>
+      <button type="button" class="btn sm" title="B" onClick={mark}>
         Add a mark
       </button>
     </div>

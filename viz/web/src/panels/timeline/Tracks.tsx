@@ -175,7 +175,7 @@ export function Tracks() {
             ref={canvas}
             tabIndex={0}
             role="application"
-            aria-label="Timeline: W and S zoom, A and D pan, N selects the next span, Enter opens it"
+            aria-label="Timeline: Left and Right select the previous and the next span, Enter opens it"
             aria-describedby="tl-said"
             style={{ width: `${size.width}px`, height: `${size.height}px` }}
             onPointerDown={(e) => {

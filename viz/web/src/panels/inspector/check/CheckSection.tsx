@@ -182,10 +182,10 @@ function Actions({ isWhole }: { isWhole: boolean }) {
       )}
       {someDiffer.value && (
         <div class="row g12 top8">
-          <button type="button" class="link" title="Z" onClick={() => nextDiffering(1)}>
+          <button type="button" class="link" title="D" onClick={() => nextDiffering(1)}>
             Next step that differs
           </button>
-          <button type="button" class="link" title="Shift Z" onClick={() => nextDiffering(-1)}>
+          <button type="button" class="link" title="Shift D" onClick={() => nextDiffering(-1)}>
             Previous one
           </button>
         </div>

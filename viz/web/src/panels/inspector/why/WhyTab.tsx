@@ -53,7 +53,7 @@ export function WhyTab() {
                 </div>
               ) : (
                 <div class="sec row wrap">
-                  <button type="button" class="btn sm" title="Shift W" onClick={askNear}>
+                  <button type="button" class="btn sm" onClick={askNear}>
                     Near misses in this pass
                   </button>
                   <Go class="btn sm" to={ruleAt(rule)} title="What the rule did in the whole run">
