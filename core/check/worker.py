@@ -12,6 +12,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any, Final, cast
 
 import numpy as np
@@ -38,6 +39,7 @@ from core.uop.kernelinfo import Opt
 from core.uop.kernels import stores_of
 from core.uop.ops import Ops
 from core.uop.pointer import pointer_of
+from core.uop.policy import Policy, following
 from core.uop.serial import from_data
 from core.uop.uop import UOp
 
@@ -91,6 +93,7 @@ def try_kernel(
     count: int,
     *,
     opts: object = None,
+    skip: Sequence[str] = (),
     source: Edited | None = None,
     variables: Mapping[str, int] | None = None,
     memory: int = MEMORY_LIMIT,
@@ -99,9 +102,10 @@ def try_kernel(
 ) -> RunResult:
     """Launches a kernel that `check_kernel` found good `count` times on random arguments; fewer
     times, once `time.monotonic()` is past `until`. `opts`: encoded optimisations, or None for the
-    usual ones; `source`: a text to run in place of the compiler's; variables that are not given
-    have their largest value. `memory`: bytes that all of it may take; where the reference would
-    need more than is left of them, there is nothing to compare with. Raises UopvizError."""
+    usual ones; `skip`: names of rules that are left out; `source`: a text to run in place of that
+    of the program which these make; variables that are not given have their largest value.
+    `memory`: bytes that all of it may take; where the reference would need more than is left of
+    them, there is nothing to compare with. Raises UopvizError."""
     say = progress or _nothing
     name = Device.canonicalize(device)
     bound = {u.arg[0]: int(u.arg[2]) for u in ast.toposort() if u.op is Ops.DEFINE_VAR}
@@ -109,7 +113,7 @@ def try_kernel(
     host = random_arguments(ast)
     say(f"compiling for {name}")
     times: list[float] = []
-    runner = _runner(ast, name, opts, source)
+    runner = _runner(ast, name, opts, skip, source)
     buffers = [
         Buffer(name, values.size, u.dtype.base)
         .allocate()
@@ -219,7 +223,9 @@ def _nothing(_: str) -> None:
     pass
 
 
-def _runner(ast: UOp, device: str, opts: object, source: Edited | None) -> Runner:
+def _runner(
+    ast: UOp, device: str, opts: object, skip: Sequence[str], source: Edited | None
+) -> Runner:
     found = Device[device]
     if found.target is None:
         if source is not None:
@@ -229,7 +235,8 @@ def _runner(ast: UOp, device: str, opts: object, source: Edited | None) -> Runne
     if chosen is not None and not isinstance(chosen, tuple):
         raise RunError("opts are not a list of optimisations")
     kept = None if chosen is None else [o for o in cast("Any", chosen) if isinstance(o, Opt)]
-    program = compile_kernel(ast, found.target, kept)
+    with following(Policy(skip=frozenset(skip))) if skip else nullcontext():
+        program = compile_kernel(ast, found.target, kept)
     return found.load(program if source is None else with_text(program, device, source))
 
 

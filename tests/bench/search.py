@@ -12,7 +12,8 @@ from core.uop import UOp
 from core.uop.kernelinfo import Opt
 from tests.bench.measure import table
 from viz.whatif.inturn import in_turn
-from viz.workbench.sides import Change, Side
+from viz.work.change import Change
+from viz.workbench.sides import Side
 
 WIDTH: Final = 4
 SECONDS: Final = 60.0

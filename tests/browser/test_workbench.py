@@ -65,6 +65,18 @@ def test_an_opt_is_taken_out_run_and_restored_by_a_link(new_page: New, server: P
     expect(e.page.get_by_role("button", name="Difference")).to_have_attribute(
         "aria-pressed", "true"
     )
+    e.press("e")  # while it is still compiled, or after
+    editor = e.page.get_by_role("textbox", name=re.compile("^LLVM IR source"))
+    expect(editor).to_be_focused(timeout=WAIT)
+    foot = e.page.locator(".wb-text .wb-foot")
+    expect(foot.locator(".badge")).to_have_count(0)  # nothing is edited yet
+    e.page.keyboard.type("; mine\n")
+    expect(foot.locator(".badge.add")).to_have_text("+1")
+    expect(opts(e).and_(e.page.locator(":checked"))).to_have_count(before - 1)
+    e.press("Control+Enter")
+    expect(card(e, "Variants")).to_contain_text("edited LLVM IR", timeout=WAIT)
+    expect(outputs.get_by_role("img", name=re.compile("^Both agree"))).to_have_count(6)
+    e.give("Discard the edits of this text")
     e.page.get_by_role("button", name="Reset").click()
     expect(opts(e).and_(e.page.locator(":checked"))).to_have_count(before)
     e.wait_address("wo", None)

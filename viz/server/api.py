@@ -117,30 +117,30 @@ def compile_kernel(run: str, context: int) -> Response:
 @api.post("/<run:run>/kernels/<int:context>/run")
 def run_kernel(run: str, context: int) -> Response:
     """Begins to run a kernel {"count"} times on {"device"}: {"job"}; its result is RunResult.
-    {"opts"}: the optimisations to apply, as text, in place of the compiler's choice. {"source":
-    {"kind", "text"}}: a text that the user has edited, to run in place of the compiler's."""
+    {"opts"}: the optimisations to apply, as text, in place of the compiler's choice. {"skip"}:
+    names of rules to leave out. {"source": {"kind", "text"}}: a text that the user has edited, to
+    run in place of that of the program which these make."""
     body = json_body()
     count = body.get("count", 100)
     if not isinstance(count, int) or not 0 < count <= 10_000:
         raise ServerError("count is not a number of launches", hint="1 to 10000")
-    opts, source = how_of(body)
-    device = str(body.get("device", "CPU"))
-    return answer({"job": open_run(run).launch(context, device, count, opts, source)})
+    here, device = open_run(run), str(body.get("device", "CPU"))
+    return answer({"job": here.launch(context, device, count, how_of(body, here.store))})
 
 
 @api.post("/<run:run>/kernels/<int:context>/emulate")
 def emulate_kernel(run: str, context: int) -> Response:
     """Begins to emulate a kernel on {"device"}, such as PTX:EMU: {"job"}; its result is Emulation:
-    counters of each line, and each step of warp {"warp"} of block {"block"}. {"opts"} and
-    {"source"} as in run."""
+    counters of each line, and each step of warp {"warp"} of block {"block"}. {"opts"},
+    {"skip"} and {"source"} as in run."""
     body = json_body()
-    opts, source = how_of(body)
     numbers = [body.get(name, 0) for name in ("block", "warp")]
     if not all(type(n) is int and 0 <= n < 1 << 31 for n in numbers):
         raise ServerError("block and warp are numbers", hint="they count from 0")
-    device = str(body.get("device", "PTX:EMU"))
+    here, device = open_run(run), str(body.get("device", "PTX:EMU"))
     block, warp = numbers
-    return answer({"job": open_run(run).emulate(context, device, block, warp, opts, source)})
+    how = how_of(body, here.store)
+    return answer({"job": here.emulate(context, device, block, warp, how)})
 
 
 @api.post("/<run:run>/rewrites/<int:rewrite>/why-declined")

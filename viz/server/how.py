@@ -1,5 +1,5 @@
 """How a request asks for a kernel to be compiled or run: the optimisations to apply, the rules to
-leave out, or an edited text.
+leave out, an edited text.
 
 Raises ServerError for mistakes that need no worker to be seen. Knows no route.
 """
@@ -7,6 +7,7 @@ Raises ServerError for mistakes that need no worker to be seen. Knows no route.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 from core.check.isolate import MAX_TEXT
@@ -17,14 +18,25 @@ from viz.whatif.variant import MAX_NAME, MAX_OPTS, MAX_SKIPPED
 from viz.work.opts import parse_opts
 
 
-def how_of(body: Mapping[str, Any]) -> tuple[str | None, dict[str, str] | None]:
-    """(optimisations, edited text) of the body of a request: at most one of them."""
-    opts, source = opts_of(body), _source(body.get("source"))
-    if source is not None and opts is not None:
-        raise ServerError(
-            "an edited text cannot be combined with opts", hint="leave one of them out"
-        )
-    return opts, source
+@dataclass(frozen=True)
+class How:
+    """What a worker reads as `Change` of viz/work/change.py."""
+
+    opts: str | None
+    skip: Sequence[str]
+    source: Mapping[str, str] | None
+
+    def data(self) -> dict[str, Any]:
+        """Its part of a request."""
+        return {"opts": self.opts, "skip": [*self.skip], "source": self.source}
+
+
+def how_of(body: Mapping[str, Any], run: object) -> How:
+    """That of the body of a request about a run."""
+    how = How(opts_of(body), names_of(body), _source(body.get("source")))
+    if isinstance(run, Store):
+        check_rules(run, how.skip)
+    return how
 
 
 def opts_of(body: Mapping[str, Any]) -> str | None:
@@ -35,6 +47,8 @@ def opts_of(body: Mapping[str, Any]) -> str | None:
         raise ServerError("opts is not a text", hint="for example UPCAST(0, 4), or null")
     if opts is not None and len(opts) > MAX_OPTS:
         raise ServerError("opts is too long", hint=f"at most {MAX_OPTS:,} characters")
+    if opts is not None:
+        parse_opts(opts)
     return opts
 
 
@@ -69,14 +83,6 @@ def check_rules(store: Store, names: Sequence[str]) -> None:
         )
 
 
-def check_how(opts: str | None, source: Mapping[str, str] | None) -> None:
-    """Raises ServerError for opts that are none, and for a text that is too long."""
-    if opts is not None:
-        parse_opts(opts)
-    if source is not None and len(source["text"]) > MAX_TEXT:
-        raise ServerError("the edited text is too long", hint=f"at most {MAX_TEXT:,} characters")
-
-
 def _source(found: object) -> dict[str, str] | None:
     if found is None:
         return None
@@ -84,4 +90,6 @@ def _source(found: object) -> dict[str, str] | None:
     kind, text = source.get("kind"), source.get("text")
     if not isinstance(kind, str) or not isinstance(text, str):
         raise ServerError("source is not a text", hint='it is {"kind": "llvm", "text": ...}')
+    if len(text) > MAX_TEXT:
+        raise ServerError("the edited text is too long", hint=f"at most {MAX_TEXT:,} characters")
     return {"kind": kind, "text": text}

@@ -38,38 +38,33 @@ REGISTERS: Final = ("registers", "vgprs")
 @dataclass(frozen=True, eq=False)
 class Compiled:
     """A variant: its program, or what the compiler says of it. `matches` is 0 where they were not
-    counted. `original`: of an edited text, the program whose text it takes the place of."""
+    counted. `base`: of an edited text, the program whose text it takes the place of."""
 
     program: Program | None
     error: UopvizError | None
     matches: int = 0
-    original: Program | None = None
+    base: Program | None = None
 
 
 def compile_variant(ast: UOp, target: Target, variant: Variant) -> Compiled:
     """Compiles a kernel in another way, or checks the text that stands for it. An error of the
     compiler is in the answer."""
-    if variant.text is not None:
-        return _compile_text(ast, target, variant.text)
-    policy = variant.policy
+    policy, text = variant.policy, variant.text
     opts = None if variant.opts is None else parse_opts(variant.opts)
+    base, matches = None, 0
     try:
         if policy is None:
-            return Compiled(compile_kernel(ast, target, opts), None)
-        with following(policy) as applied:
-            return Compiled(compile_kernel(ast, target, opts), None, applied.matches)
+            base = compile_kernel(ast, target, opts)
+        else:
+            with following(policy) as applied:
+                base = compile_kernel(ast, target, opts)
+            matches = applied.matches
+        if text is None:
+            return Compiled(base, None, matches)
+        program = with_text(base, text.device, Edited(text.kind, text.text))
     except UopvizError as error:
-        return Compiled(None, error)
-
-
-def _compile_text(ast: UOp, target: Target, text: EditedText) -> Compiled:
-    original: Program | None = None
-    try:
-        original = compile_kernel(ast, target)
-        program = with_text(original, text.device, Edited(text.kind, text.text))
-    except UopvizError as error:
-        return Compiled(None, error, original=original)
-    return Compiled(program, None, original=original)
+        return Compiled(None, error, base=base)
+    return Compiled(program, None, matches, base)
 
 
 def record_text(
@@ -84,7 +79,7 @@ def record_text(
     try:
         with observing(recorder), context(kernel_name(ast), "kernel", target=target.name):
             recorder.artifact(text.kind, target.name, text.text, (), {})
-            program = made.program or made.original
+            program = made.program or made.base
             if made.program is not None and made.program.source.kind != text.kind:
                 source = made.program.source
                 recorder.artifact(source.kind, target.name, source.text, (), source.facts)
@@ -153,12 +148,12 @@ def text_facts(program: Program, text: EditedText) -> dict[str, Any]:
     return code_facts(program) | {"text": text.kind, "lines": text.text.count("\n")}
 
 
-def changed_lines(original: Program | None, text: EditedText) -> dict[str, int] | None:
+def changed_lines(base: Program | None, text: EditedText) -> dict[str, int] | None:
     """How many lines an edited text has more and less than that of the compiler, wherever they
     stand: {"added", "removed"}; None where that is of another kind."""
-    if original is None or original.source.kind != text.kind:
+    if base is None or base.source.kind != text.kind:
         return None
-    old, new = (Counter(one.splitlines()) for one in (original.source.text, text.text))
+    old, new = (Counter(one.splitlines()) for one in (base.source.text, text.text))
     return {"added": (new - old).total(), "removed": (old - new).total()}
 
 

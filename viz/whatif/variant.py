@@ -62,7 +62,8 @@ class Variant:
     rewrites by name where these two hold, `simplify#2` for the second of that name in the kernel
     (where rules are left out, in all of that name); "" for all. `opts`: optimisations as people
     write them, None for those that the compiler chooses. `target`: another one; "" for that of the
-    recording. `text`: one that is run as it is; then no rule, limit or optimisation is given."""
+    recording. `text`: in place of that of the program which `skip` and `opts` make; then there
+    is no limit, and rules are left out everywhere."""
 
     skip: tuple[str, ...] = ()
     stop_after: int | None = None
@@ -114,12 +115,12 @@ class Variant:
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> Variant:
         """Of data that may be anything. Raises ServerError for optimisations that are none, and for
-        an edited text that is none or has other changes beside it."""
+        an edited text that is none or is to be of half a compilation."""
         skip, opts, stop = data.get("skip"), data.get("opts"), data.get("stop_after")
         edited = data.get("text")
-        if edited is not None and (skip or opts is not None or stop is not None):
+        if edited is not None and (stop is not None or data.get("inside")):
             raise ServerError(
-                "an edited text is run as it is", hint="leave out skip, stop_after and opts"
+                "an edited text is of a whole compilation", hint="leave out stop_after and inside"
             )
         text = None if opts is None else as_text(opts, MAX_OPTS)
         if text:

@@ -63,7 +63,7 @@ def variant_job(request: Mapping[str, Any]) -> Data:
             check_device(variant.text.device, new_target)
             compiled = compile_variant(ast, new_target, variant)
             record_text(path, ast, new_target, name, variant, compiled)
-            made["edited"] = changed_lines(compiled.original, variant.text)
+            made["edited"] = changed_lines(compiled.base, variant.text)
         else:
             with Recording(path, str(variant), [name]):
                 compiled = compile_variant(ast, new_target, variant)
@@ -113,8 +113,8 @@ def _run(
         )
         return
     try:
-        if compiled.original is not None and program.target != target:
-            old, note = compiled.original, ""
+        if on is not None and program.target != target:  # a device runs code for one target
+            old, note = old_program(ast, program.target, None)
         else:
             old, note = old_program(ast, target, _text(subject))
         made["oldCode"] = code_facts(old)

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
 
-from core.check.edited import Edited, with_text
 from core.check.worker import random_arguments
-from core.compile import compile_kernel
 from core.dtype import DType, dtypes
 from core.errors import FaultError, RunError
 from core.helpers import prod
@@ -32,7 +30,7 @@ from core.runtime.emulator.walk import Reached, Stored, Walk, Written, walk
 from core.runtime.numeric import from_memory, memory_dtype
 from core.toolchain.program import Program
 from core.uop import Ops, UOp
-from core.uop.kernelinfo import Opt
+from viz.work.change import Change
 from viz.work.lines import progress
 from viz.work.opts import opts_text
 
@@ -58,8 +56,7 @@ def emulate(
     device: str,
     block: int = 0,
     warp: int = 0,
-    opts: Sequence[Opt] | None = None,
-    source: Edited | None = None,
+    change: Change | None = None,
 ) -> dict[str, Any]:
     """`Emulation` of the page: counters of all blocks, or of those that SECONDS were enough for;
     the steps of one warp. Arguments are random, the same each time.
@@ -71,9 +68,8 @@ def emulate(
     if not isinstance(found, EmulatorDevice) or found.target is None:
         raise RunError(f"{name} is no emulated device", hint="such as PTX:EMU")
     progress(f"compiling for {found.target.name}")
-    program = compile_kernel(ast, found.target, opts)
-    if source is not None:
-        program = with_text(program, name, source)
+    change = change or Change()
+    program = change.compiled(ast, found.target, name)
     runner = found.load(program)
     bound = {u.arg[0]: int(u.arg[2]) for u in ast.toposort() if u.op is Ops.DEFINE_VAR}
     buffers = _buffers(ast, name)
@@ -89,8 +85,8 @@ def emulate(
     return {
         "device": name,
         "target": found.target.name,
-        "opts": None if opts is None else opts_text(opts),
-        "source": None if source is None else source.kind,
+        "opts": None if change.opts is None else opts_text(change.opts),
+        "source": None if change.text is None else change.text.kind,
         "kind": program.source.kind,
         "text": program.source.text,
         "grid": launch.grid,

@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from core.check.edited import Edited, editable_on
+from core.check.edited import editable_on
 from core.check.isolate import MEMORY_LIMIT
 from core.check.limits import limit_files
 from core.check.safety import MAX_BYTES, check_kernel
@@ -31,9 +31,10 @@ from core.uop.observe import observing
 from core.uop.serial import from_data
 from core.uop.uop import UOp
 from viz.format.schema import COMPILER
+from viz.work.change import Change
 from viz.work.emulation import asked, emulate
 from viz.work.lines import answer_request, progress
-from viz.work.opts import opts_text, parse_opts
+from viz.work.opts import opts_text
 from viz.work.passrecorder import PassRecorder
 from viz.work.peaks import measure
 
@@ -93,21 +94,18 @@ def _texts_alone(
 
 def run_job(request: Mapping[str, Any]) -> dict[str, Any]:
     """Runs a kernel on random inputs: times of `count` launches, and the largest difference from
-    the reference. With `opts`, those are applied in place of what the compiler would choose; with
-    `source`, that text runs in place of the compiler's."""
+    the reference; as the `Change` of the request makes it."""
     ast = _graph(request, MAX_BYTES)
-    asked = request.get("opts")
-    opts = None if asked is None else parse_opts(str(asked))
-    encoded = None if opts is None else encode_arg(opts)
+    change = Change.of(request)
+    opts, source = change.opts, change.text
     count = max(1, min(MAX_LAUNCHES, int(request["count"])))
     device = str(request["device"])
-    text = request.get("source")
-    source = None if text is None else Edited(str(text["kind"]), str(text["text"]))
     made = try_kernel(
         ast,
         device,
         count,
-        opts=encoded,
+        opts=None if opts is None else encode_arg(opts),
+        skip=change.skip,
         source=source,
         memory=int(request.get("memory", MEMORY_LIMIT)),
         progress=progress,
@@ -122,15 +120,12 @@ def run_job(request: Mapping[str, Any]) -> dict[str, Any]:
 def emulate_job(request: Mapping[str, Any]) -> dict[str, Any]:
     """Emulates a kernel on a device such as PTX:EMU, and says what its lines and one warp did."""
     ast = _graph(request, MAX_BYTES, inside=False)  # the emulator checks every access
-    opts = request.get("opts")
-    text = request.get("source")
     return emulate(
         ast,
         str(request["device"]),
         asked(request, "block"),
         asked(request, "warp"),
-        None if opts is None else parse_opts(str(opts)),
-        None if text is None else Edited(str(text["kind"]), str(text["text"])),
+        Change.of(request),
     )
 
 

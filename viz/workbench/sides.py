@@ -7,16 +7,14 @@ Compiles and loads them. Never runs one.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, cast
 
 import numpy as np
 
-from core.check.edited import Edited, with_text
 from core.check.trial import arguments
 from core.check.worker import resources_of
-from core.compile import ASSEMBLERS, compile_kernel
-from core.errors import CompileError, DeviceError, RunError
+from core.compile import ASSEMBLERS
+from core.errors import CompileError, DeviceError
 from core.runtime.base import Runner
 from core.runtime.buffer import Buffer
 from core.runtime.device import Device
@@ -24,30 +22,13 @@ from core.runtime.emulator.device import EmulatorRunner
 from core.runtime.numeric import Array
 from core.target import Target
 from core.toolchain.nvidia_tools import find_tool
-from core.toolchain.program import Program
 from core.toolchain.sass import sass
-from core.uop.kernelinfo import Opt
-from core.uop.policy import Policy, following
 from core.uop.uop import UOp
 from viz.whatif.recompile import applied_opts
+from viz.work.change import Change
 
 MAX_SHOWN: Final = 1 << 19
 """Characters of a text that are sent back."""
-
-
-@dataclass(frozen=True)
-class Change:
-    """In what the edited side differs. `opts`: None for those that the compiler chooses; `skip`:
-    names of rules that are left out; `text`: in place of the compiler's."""
-
-    opts: tuple[Opt, ...] | None = None
-    skip: tuple[str, ...] = ()
-    text: Edited | None = None
-
-    @property
-    def is_none(self) -> bool:
-        """Whether nothing is changed."""
-        return self == Change()
 
 
 def target_of(device: str) -> Target:
@@ -66,7 +47,7 @@ class Side:
 
     def __init__(self, ast: UOp, device: str, change: Change) -> None:
         self.device = device
-        self.program = _compiled(ast, target_of(device), device, change)
+        self.program = change.compiled(ast, target_of(device), device)
         self._runner: Runner = Device[device].load(self.program)
         self._parts = [
             Buffer(device, int(cast("Any", u.dtype).size), u.dtype.base).allocate()
@@ -120,13 +101,3 @@ class Side:
             "instructions": self.instructions,
             "facts": [{"name": k, "value": v} for k, v in self.facts().items()],
         }
-
-
-def _compiled(ast: UOp, target: Target, device: str, change: Change) -> Program:
-    if change.text is not None and (change.opts is not None or change.skip):
-        raise RunError("an edited text is run as it is", hint="leave opts and rules as they are")
-    if change.skip:
-        with following(Policy(skip=frozenset(change.skip))):
-            return compile_kernel(ast, target, change.opts)
-    program = compile_kernel(ast, target, change.opts)
-    return program if change.text is None else with_text(program, device, change.text)

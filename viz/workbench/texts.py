@@ -5,20 +5,18 @@ Compiles them for any target. Never loads or runs one.
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import Any
 
 from core.compile import sources_for
 from core.target import Target
-from core.uop.policy import Policy, following
 from core.uop.uop import UOp
-from viz.workbench.sides import MAX_SHOWN, Change
+from viz.work.change import Change
+from viz.workbench.sides import MAX_SHOWN
 
 
 def texts_of(ast: UOp, target: Target, change: Change) -> dict[str, Any]:
     """`ChangedTexts` of the page. Raises UopvizError where the changed kernel does not compile."""
-    policy = following(Policy(skip=frozenset(change.skip))) if change.skip else nullcontext()
-    with policy:
+    with change.without_rules():
         made = sources_for(ast, target, change.opts)
     return {
         "target": target.name,

@@ -11,7 +11,6 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from core.check.edited import Edited
 from core.check.isolate import MEMORY_LIMIT
 from core.check.safety import MAX_BYTES, check_kernel
 from core.errors import RunError
@@ -20,13 +19,14 @@ from core.target import target_named
 from core.uop.serial import from_data
 from viz.whatif.given import flags_of
 from viz.whatif.trying import device_of
+from viz.work.change import Change
 from viz.work.lines import answer_request, part, progress
 from viz.work.opts import parse_opts
 from viz.workbench.compare import compare_sides
 from viz.workbench.inputs import Offered
 from viz.workbench.opts import opts_of
 from viz.workbench.search import search_opts
-from viz.workbench.sides import Change, Side
+from viz.workbench.sides import Side
 from viz.workbench.texts import texts_of
 
 
@@ -35,12 +35,7 @@ def workbench_job(request: Mapping[str, Any]) -> dict[str, Any]:
     `device`; `inputs` is the kind of those that are timed. Raises UopvizError."""
     ast = from_data(request["graph"])[0]
     check_kernel(ast, MAX_BYTES)
-    opts, text = request.get("opts"), request.get("source")
-    change = Change(
-        None if opts is None else parse_opts(str(opts)),
-        tuple(str(name) for name in request.get("skip") or ()),
-        None if text is None else Edited(str(text["kind"]), str(text["text"])),
-    )
+    change = Change.of(request)
     device = Device.canonicalize(str(request["device"]))
     progress(f"compiling for {device}")
     memory = int(request.get("memory", MEMORY_LIMIT))
@@ -68,9 +63,7 @@ def texts_job(request: Mapping[str, Any]) -> dict[str, Any]:
     UopvizError."""
     ast = from_data(request["graph"])[0]
     check_kernel(ast, 1 << 62, inside=False)  # nothing is run
-    opts = request.get("opts")
-    asked = None if opts is None else parse_opts(str(opts))
-    change = Change(asked, tuple(str(name) for name in request.get("skip") or ()))
+    change = Change.of(request)
     target = target_named(str(request["target"]))
     progress(f"compiling for {target.name}")
     with flags_of(request):

@@ -123,7 +123,7 @@ def test_an_edited_text_is_kept_as_a_row(served: Served) -> None:
     assert row["times"] == state["result"]["times"] and row["code"]["instructions"] > 0
     again = served.get("variants/1/text")
     assert SHAPES.problems(again, "VariantText") == []
-    assert again == {**text, "target": subject.target}
+    assert again == {**text, "target": subject.target, "opts": None, "skip": []}
     assert "TEXT = (" in served.client.get("/api/A/variants/1/script").text
     said = served.client.post("/api/A/variants/1/minimise", json={})
     assert said.status_code == 400
@@ -275,7 +275,7 @@ def test_changed_rules_are_read_again_only_where_a_file_has_changed(
         ({"seconds": 0}, "seconds"),
         ({"text": "x"}, "no edited text"),
         ({"text": {"kind": "sh", "text": "x", "device": "CPU"}}, "no device runs"),
-        ({"text": {"kind": "llvm", "text": "x", "device": "CPU"}, "opts": ""}, "run as it is"),
+        ({"text": {"kind": "llvm", "text": "x", "device": "CPU"}, "stop_after": 1}, "of a whole"),
     ],
 )
 def test_requests_that_are_wrong(served: Served, body: dict[str, Any], what: str) -> None:

@@ -14,6 +14,7 @@ from core.check.edited import Edited
 from tests.core.runtime.asts import add
 from viz.views import emulations
 from viz.views.emulations import Emulations, emulations_in
+from viz.work.change import Change
 from viz.work.emulation import emulate
 
 
@@ -27,7 +28,7 @@ def emulation() -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def faulty(emulation: dict[str, Any]) -> dict[str, Any]:
     bad = re.sub(r"(st\.global\.f32 \[%\w+)\]", r"\1+4096]", emulation["text"])
-    made = emulate(add(64), "PTX:EMU", source=Edited("ptx", bad))
+    made = emulate(add(64), "PTX:EMU", change=Change(text=Edited("ptx", bad)))
     found: dict[str, Any] = json.loads(json.dumps(made))
     assert found["fault"] and found["walk"]["fault"]
     return found

@@ -18,7 +18,7 @@ from core.errors import CompileError, ServerError, UopvizError
 from core.runtime.device import Device
 from core.target import Target, target_named
 from core.toolchain import sass
-from core.uop.serial import to_data
+from core.uop.serial import from_data, to_data
 from tests.core.passes.kernels import elementwise
 from tests.viz.test_json import SHAPES
 from tests.viz.whatif.running import Here, kernel_named, record
@@ -30,6 +30,7 @@ from viz.views.store import Store
 from viz.whatif import worker
 from viz.whatif.attempt import attempt
 from viz.whatif.kept import keep, kept_one
+from viz.whatif.recompile import compile_variant
 from viz.whatif.reproduce import on_bindings, reproduction
 from viz.whatif.rows import variant_row
 from viz.whatif.script import script_text
@@ -130,8 +131,8 @@ def test_nothing_else_is_run_in_place_of_a_text(store: Store) -> None:
         ({"text": {"kind": "exe", "text": "x", "device": "CPU"}}, "no device runs an edited 'exe'"),
         ({"text": {"kind": "ptx", "text": "x", "device": "C" * 500}}, "no device runs an edited"),
         ({"text": {"kind": "llvm", "text": "x" * (1 << 20), "device": "CPU"}}, "too long"),
-        ({"text": {"kind": "llvm", "text": "x", "device": "CPU"}, "opts": ""}, "run as it is"),
-        ({"text": {"kind": "llvm", "text": "x", "device": "CPU"}, "skip": ["a"]}, "run as it is"),
+        ({"text": {"kind": "llvm", "text": "x", "device": "CPU"}, "stop_after": 1}, "of a whole"),
+        ({"text": {"kind": "llvm", "text": "x", "device": "CPU"}, "inside": "a"}, "of a whole"),
     ],
 )
 def test_what_is_no_edited_text(data: Data, said: str) -> None:
@@ -221,7 +222,7 @@ def test_the_commands(store: Store, tmp_path: Path, capsys: pytest.CaptureFixtur
     (row,) = capsys.readouterr().out.splitlines()[1:]
     assert "edited LLVM IR (+" in row and row.endswith("wrong")
     for more, said in (
-        ([*words, "--opts", ""], "run as it is"),
+        ([*words, "--stop-after", "3"], "of a whole compilation"),
         ([*words[:-1], str(tmp_path / "none.ll")], "cannot be read"),
         ([*words[:-1], trace], "ending of this file names no text"),
         (["script", trace, "--variant", "9"], "no variant 9"),
@@ -232,6 +233,32 @@ def test_the_commands(store: Store, tmp_path: Path, capsys: pytest.CaptureFixtur
     for more in ([], ["--variant", "1", "--opts", ""], ["--variant", "1", "--kernel", "E_"]):
         with pytest.raises(SystemExit):
             main(["script", trace, *more])
+
+
+@pytest.mark.parametrize("device", ["CPU", "PTX:EMU"])
+def test_a_text_keeps_the_opts_and_rules_that_it_was_made_with(
+    store: Store, device: str, tmp_path: Path
+) -> None:
+    """Without its optimisations a kernel has another grid: the text of one in the launch of the
+    other computes a part of the result, or goes beyond it."""
+    number = kernel_named(store, "r_")
+    target = Device[device].target
+    assert target is not None
+    graph = subject_of(store, number).graph
+    way = Variant(opts="", skip=("multiply_add",), target="" if device == "CPU" else target.name)
+    made = compile_variant(from_data(graph)[0], target, way).program
+    assert made is not None
+    text = EditedText(made.source.kind, made.source.text, device)
+    found = attempt(store, number, replace(way, text=text), executor=Here())
+    assert found["error"] is None and found["outcome"]["equal"], found
+    assert found["edited"] == {"added": 0, "removed": 0}
+    assert found["variant"]["said"].startswith("without multiply_add; no opts; edited ")
+    one = kept_one(store.path, 1)
+    assert one is not None and one.variant == replace(way, text=text)
+    out = tmp_path / "repro.py"
+    assert main(["script", str(store.path), "--variant", "1", "-o", str(out)]) == 0
+    done = subprocess.run([sys.executable, str(out)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_what_lies_beside_a_trace_names_no_kernel(

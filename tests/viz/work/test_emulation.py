@@ -25,6 +25,7 @@ from core.uop.ops import Ops
 from core.uop.serial import to_data
 from tests.core.runtime.asts import KERNELS, add, load, matmul, shape, store
 from viz.work import emulation
+from viz.work.change import Change
 from viz.work.emulation import asked, emulate
 from viz.work.worker import emulate_job, run_job
 
@@ -117,9 +118,9 @@ def test_stored_values_are_of_the_dtype_of_their_argument(dtype: DType, device: 
 
 
 def test_opts_of_ones_own() -> None:
-    plain = of(matmul(), opts=())
+    plain = of(matmul(), change=Change(opts=()))
     assert plain["threads"] == [1, 1, 1]
-    local = of(matmul(), opts=(Opt(OptOps.LOCAL, 0, 4),))
+    local = of(matmul(), change=Change(opts=(Opt(OptOps.LOCAL, 0, 4),)))
     assert 4 in local["threads"]
 
 
@@ -147,12 +148,12 @@ def test_other_devices_are_not_watched() -> None:
 def test_an_edited_text_is_quoted_where_it_is_wrong() -> None:
     text = emulate(add(), "PTX:EMU")["text"].replace("  ret;", "  explode.u32 %r0;\n  ret;")
     with pytest.raises(CompileError, match=r"explode"):
-        emulate(add(), "PTX:EMU", source=Edited("ptx", text))
+        emulate(add(), "PTX:EMU", change=Change(text=Edited("ptx", text)))
 
 
 def test_time_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(emulation, "SECONDS", -1.0)
-    found = of(matmul(256, 128, 64), opts=())
+    found = of(matmul(256, 128, 64), change=Change(opts=()))
     assert found["blocks"][0] < found["blocks"][1]
     assert found["counters"]["total"] > 0
     assert found["walk"]["more"]
@@ -169,7 +170,7 @@ def test_an_edited_text_that_never_ends(device: str, monkeypatch: pytest.MonkeyP
         kind, loop = "llvm", "  br label %again\nagain:\n  br label %again\n"
         text = re.sub(r"  ret void.*\n", loop, text)
     began = time.process_time()  # a busy machine is no failure
-    found = of(add(), device, source=Edited(kind, text))
+    found = of(add(), device, change=Change(text=Edited(kind, text)))
     assert time.process_time() - began < 10
     assert found["blocks"][0] == 0
     assert found["counters"]["total"] > 1000
@@ -188,14 +189,14 @@ def test_an_edited_text_keeps_its_parameters() -> None:
         ".param .u64 data0", ".param .u64 more,\n  .param .u64 data0"
     )
     with pytest.raises(RunError, match="leave the parameters as they are"):
-        emulate(add(), "PTX:EMU", source=Edited("ptx", text))
+        emulate(add(), "PTX:EMU", change=Change(text=Edited("ptx", text)))
 
 
 @pytest.mark.parametrize("device", ["PTX:EMU", "AMD:EMU"])
 def test_an_edited_text_runs(device: str) -> None:
     kind, own = ("ptx", "add.f32") if device == "PTX:EMU" else ("llvm", "fadd")
     text = emulate(KERNELS["full_sum"](), device)["text"]
-    found = of(KERNELS["full_sum"](), device, source=Edited(kind, text))
+    found = of(KERNELS["full_sum"](), device, change=Change(text=Edited(kind, text)))
     assert found["text"] == text
     assert own.partition(".")[0] in text
 
@@ -223,7 +224,7 @@ def test_hostile_texts_are_refused_soon(kind: str, device: str) -> None:
     for text in texts:
         began = time.process_time()  # a busy machine is no failure
         with pytest.raises((CompileError, RunError)) as caught:
-            emulate(add(), device, source=Edited(kind, text))
+            emulate(add(), device, change=Change(text=Edited(kind, text)))
         assert caught.value.what
         assert len(str(caught.value)) < 20_000
         assert time.process_time() - began < 10
@@ -244,8 +245,9 @@ def test_an_atomic_instruction_is_refused_with_its_line(
     """The compiler emits none."""
     own = emulate(add(), device)["text"]
     before, found, after = own.partition("  ret")
+    text = f"{before}  {atomic}\n{found}{after}"
     with pytest.raises(CompileError, match=atomic.split()[0]) as caught:
-        emulate(add(), device, source=Edited(kind, f"{before}  {atomic}\n{found}{after}"))
+        emulate(add(), device, change=Change(text=Edited(kind, text)))
     line = before.count("\n") + 1
     assert caught.value.where == f"line {line}: {atomic}"
 
@@ -255,7 +257,7 @@ def test_lines_are_those_of_the_edited_text(device: str) -> None:
     """Comments in front move the counts and the walk down by as many lines."""
     plain = of(add(64), device)
     kind, comment = ("ptx", "// mine\n") if device == "PTX:EMU" else ("llvm", "; mine\n")
-    moved = of(add(64), device, source=Edited(kind, comment * 3 + plain["text"]))
+    moved = of(add(64), device, change=Change(text=Edited(kind, comment * 3 + plain["text"])))
     assert moved["source"] == kind and plain["source"] is None
     assert moved["walk"]["line"] == [line + 3 for line in plain["walk"]["line"]]
     assert moved["counters"]["lines"]["line"] == [n + 3 for n in plain["counters"]["lines"]["line"]]
@@ -265,7 +267,7 @@ def test_a_fault_of_an_edited_text_names_its_line_and_thread() -> None:
     text = emulate(add(64), "PTX:EMU")["text"]
     bad, count = re.subn(r"(  st\.global\.f32 \[%\w+)\]", r"\n\1+4096]", text)
     assert count == 1
-    found = of(add(64), "PTX:EMU", source=Edited("ptx", bad))
+    found = of(add(64), "PTX:EMU", change=Change(text=Edited("ptx", bad)))
     line = bad[: bad.index("+4096]")].count("\n") + 1
     for fault in (found["fault"], found["walk"]["fault"]):
         assert fault["line"] == line

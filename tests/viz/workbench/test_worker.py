@@ -9,16 +9,17 @@ import pytest
 
 from core import Tensor, Variable
 from core.errors import CompileError, DeviceError, RunError
+from core.runtime.device import Device
 from core.runtime.reference.inputs import Values
 from core.uop.ops import Ops
 from core.uop.serial import to_data
 from core.uop.uop import UOp
 from tests.docs.of_viz import MESSAGES
 from tests.docs.shapes import Shapes, declarations, needed
-from viz.workbench import compare
+from viz.workbench import compare, sides
 from viz.workbench.compare import spread
 from viz.workbench.kinds import CAPTURED, KINDS
-from viz.workbench.worker import opts_job, workbench_job
+from viz.workbench.worker import opts_job, texts_job, workbench_job
 
 DECLARED = declarations(
     "\n".join(path.read_text("utf-8") for path in sorted(MESSAGES.rglob("*.ts")))
@@ -97,6 +98,35 @@ def test_rules_that_are_left_out(product: UOp) -> None:
     assert "fmul" not in found["original"]["text"]
 
 
+@pytest.mark.parametrize(("device", "kind"), [("CPU", "llvm"), ("PTX:EMU", "ptx")])
+def test_a_text_runs_in_place_of_the_program_that_it_is_of(
+    device: str, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each optimisation taken out in turn, then a rule: the text that this makes is the right one
+    for the loops and the grid that this makes, and no other."""
+    monkeypatch.setattr(compare, "CHECKING", -1.0)  # one kind of input
+    monkeypatch.setattr(sides, "find_tool", lambda name: None)  # machine code is of no interest
+    kernel = (Tensor.empty(16, 8) @ Tensor.empty(8, 24)).relu().schedule()[-1].ast
+    target = Device[device].target
+    assert target is not None
+    asked = {"graph": to_data([kernel]), "target": target.name}
+    chosen = opts_job(asked)["chosen"]
+    assert len(chosen) > 1
+    ways: list[dict[str, Any]] = [
+        {"opts": " ".join(chosen[:at] + chosen[at + 1 :])} for at in range(len(chosen))
+    ]
+    other_loops = 0
+    for way in [*ways, {"skip": ["multiply_add"]}]:
+        texts = {one["kind"]: one["text"] for one in texts_job({**asked, **way})["texts"]}
+        source = {"kind": kind, "text": texts[kind]}
+        found = answered(kernel, device, source=source, **way)
+        assert found["edited"]["text"] != found["original"]["text"]
+        first = found["inputs"][0]
+        assert (first["same"], first["original"], first["edited"]) == (True, True, True), way
+        other_loops += found["edited"]["opts"] != found["original"]["opts"]
+    assert other_loops == len(chosen)
+
+
 def test_variables_have_their_largest_value() -> None:
     rows = Tensor.empty(5, 3)[: Variable("n", 1, 5).bind(2)]
     kernel = (rows.sum(0) * 2).schedule()[-1].ast
@@ -106,9 +136,6 @@ def test_variables_have_their_largest_value() -> None:
 
 
 def test_what_is_refused(product: UOp) -> None:
-    source = {"kind": "llvm", "text": "define void @k() { ret void }"}
-    with pytest.raises(RunError, match="an edited text is run as it is"):
-        answered(product, "CPU", source=source, skip=["multiply_add"])
     with pytest.raises(DeviceError, match="runs no programs"):
         answered(product, "REFERENCE")
     with pytest.raises(CompileError, match="does not apply"):

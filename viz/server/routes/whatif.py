@@ -27,8 +27,9 @@ def try_variant(run: str, context: int) -> Response:
     """Begins to compile a kernel as a variant: {"job"}; its result is WhatIf, which is kept.
     {"skip"}: names of rules to leave out; {"stop_after"}: so many matches and no more; {"inside"}:
     the pass where these two hold, "" for all; {"opts"}: as text, null for the compiler's choice;
-    {"target"}: another one, or ""; {"text"}: EditedText, which is run as it is, so without skip,
-    stop_after and opts; {"seconds"}: the limit of time."""
+    {"target"}: another one, or ""; {"text"}: EditedText, run in place of that of
+    the program which opts and skip make, so without stop_after and inside; {"seconds"}: the limit
+    of time."""
     asked = json_body()
     return answer(
         {"job": _whatif().begin(open_run(run), context, _variant(asked), **_limit(asked))}

@@ -9,7 +9,7 @@ from flask import Blueprint, Response
 
 from core.errors import ServerError
 from viz.server.answers import answer
-from viz.server.how import check_how, check_rules, how_of, names_of, opts_of, width_of
+from viz.server.how import check_rules, how_of, names_of, opts_of, width_of
 from viz.server.requests import json_body, open_run
 from viz.views.store import Store
 from viz.work.compiling import check_target
@@ -20,24 +20,19 @@ workbench_routes = Blueprint("workbench", __name__, url_prefix="/api")
 @workbench_routes.post("/<run:run>/kernels/<int:context>/bench")
 def compare_sides(run: str, context: int) -> Response:
     """Begins to run a kernel on {"device"}, as it is and as it is changed, in turn on the same
-    inputs: {"job"}; its result is Workbench. {"opts"} and {"source"} as in run; {"skip"}: names of
-    rules to leave out; {"inputs"}: the kind of inputs that times and picture are of, null for the
-    values captured in the run or, without any, the first kind."""
+    inputs: {"job"}; its result is Workbench. {"opts"}, {"skip"} and {"source"} as in run;
+    {"inputs"}: the kind of inputs that times and picture are of, null for the values captured in
+    the run or, without any, the first kind."""
     here, asked = open_run(run), json_body()
-    (opts, source), skip = how_of(asked), names_of(asked)
-    check_how(opts, source)
     request: dict[str, Any] = {
         "job": "workbench",
         "device": str(asked.get("device", "CPU")),
         "graph": here.graph(context),
         "flags": here.flags(context),
-        "opts": opts,
-        "skip": skip,
-        "source": source,
         "inputs": kind_of(asked),
+        **how_of(asked, here.store).data(),
     }
     if isinstance(here.store, Store):
-        check_rules(here.store, skip)
         request["captured"] = here.store.captured(context)
     return answer({"job": here.machine.jobs.start(request, lambda made: made)})
 
@@ -56,7 +51,6 @@ def kernel_opts(run: str, context: int) -> Response:
     KernelOpts. {"opts"}: those that are applied, as text, in place of the compiler's choice."""
     here, asked = open_run(run), json_body()
     opts = opts_of(asked)
-    check_how(opts, None)
     target = str(asked.get("target", ""))
     check_target(target)
     request: dict[str, Any] = {
@@ -76,7 +70,6 @@ def changed_texts(run: str, context: int) -> Response:
     {"skip"}: names of rules to leave out."""
     here, asked = open_run(run), json_body()
     opts, skip, target = opts_of(asked), names_of(asked), str(asked.get("target", ""))
-    check_how(opts, None)
     check_target(target)
     if isinstance(here.store, Store):
         check_rules(here.store, skip)

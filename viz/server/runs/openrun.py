@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -15,7 +14,7 @@ from typing import Any, Final
 from core.errors import ServerError, TraceError
 from core.target import targets
 from viz.server.answers import Encoded
-from viz.server.how import check_how
+from viz.server.how import How
 from viz.server.runs.machine import Machine
 from viz.share.reopened import open_run
 from viz.terminal import shell_word
@@ -220,20 +219,15 @@ class OpenRun:
         context: int,
         device: str,
         count: int,
-        opts: str | None = None,
-        source: Mapping[str, str] | None = None,
+        how: How,
     ) -> int:
-        """Begins to run a kernel on a device; with these optimisations in place of the compiler's,
-        or with `source`, {"kind", "text"}, in place of its text. Raises ServerError."""
-        graph = self.graph(context)
-        check_how(opts, source)
+        """Begins to run a kernel on a device. Raises ServerError."""
         request = {
             "job": "run",
             "device": device,
             "count": count,
-            "graph": graph,
-            "opts": opts,
-            "source": source,
+            "graph": self.graph(context),
+            **how.data(),
         }
         return self._machine.jobs.start(request, lambda answer: answer)
 
@@ -241,23 +235,18 @@ class OpenRun:
         self,
         context: int,
         device: str,
-        block: int = 0,
-        warp: int = 0,
-        opts: str | None = None,
-        source: Mapping[str, str] | None = None,
+        block: int,
+        warp: int,
+        how: How,
     ) -> int:
-        """Begins to emulate a kernel, and one warp of it step by step; `opts` and `source` as in
-        `launch`. Raises ServerError."""
-        graph = self.graph(context)
-        check_how(opts, source)
+        """Begins to emulate a kernel, and one warp of it step by step. Raises ServerError."""
         request = {
             "job": "emulate",
             "device": device,
             "block": block,
             "warp": warp,
-            "graph": graph,
-            "opts": opts,
-            "source": source,
+            "graph": self.graph(context),
+            **how.data(),
         }
         store = self.store
 

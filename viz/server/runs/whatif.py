@@ -142,7 +142,12 @@ class WhatIf:
         if variant.text is None:
             raise ServerError(f"variant {number} has no edited text", hint="choose another one")
         target = variant.target or self._subject(store, one.kernel).target
-        return {**vars(variant.text), "target": target}
+        return {
+            **vars(variant.text),
+            "target": target,
+            "opts": variant.opts,
+            "skip": [*variant.skip],
+        }
 
     def minimise(self, run: OpenRun, number: int, seconds: float = LIMIT) -> int | None:
         """Begins to make the kernel of a variant smaller; the job, whose result is {"text", "said"}

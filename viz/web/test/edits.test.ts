@@ -61,10 +61,13 @@ describe("the difference of two texts", () => {
 });
 
 describe("versions of an edited text", () => {
-  const version = (text: string, state: Version["state"] = "ran"): Version => ({
-    text,
-    at: 0,
-    state,
+  const version = (
+    text: string,
+    state: Version["state"] = "ran",
+    choices: Partial<Version> = {},
+  ): Version => ({
+    ...{ text, at: 0, state },
+    ...{ opts: null, skip: [], ...choices },
   });
   it("keep each text once, and one draft", () => {
     const all = [version("a"), version("b"), version("c", "draft")];
@@ -72,6 +75,18 @@ describe("versions of an edited text", () => {
     expect(withVersion(made, version("d", "draft")).map((v) => v.text)).toEqual(["a", "b", "d"]);
     expect(withVersion(made, version("a", "draft")).at(-1)).toEqual(version("a"));
     expect(withVersion(made, version("c", "failed")).at(-1)).toEqual(version("c", "failed"));
+  });
+
+  it("are others where the compiler was told something else", () => {
+    const of = (choices: Partial<Version>): Version => version("a", "ran", choices);
+    const all = [of({}), of({ opts: "" }), of({ opts: "UPCAST(0, 4)" }), of({ skip: ["add_zero"] })];
+    const made = [...all, of({ opts: "" })].reduce<readonly Version[]>(withVersion, []);
+    expect(made.map(({ opts, skip }) => [opts, skip])).toEqual([
+      [null, []],
+      ["UPCAST(0, 4)", []],
+      [null, ["add_zero"]],
+      ["", []],
+    ]);
   });
 
   it("are bounded in number and in size", () => {

@@ -85,7 +85,9 @@ export interface Launch {
   device: string;
   /** The optimisations to apply, as text; null: the compiler's own choice. */
   opts: string | null;
-  /** A text to run in place of the compiler's. */
+  /** Names of rules that are left out. */
+  skip: readonly string[];
+  /** A text to run in place of that of the program which these make. */
   source: { kind: ArtifactKind; text: string } | null;
 }
 

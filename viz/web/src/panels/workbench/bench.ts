@@ -4,7 +4,7 @@ import { asProblem, isAbort } from "../../data/backend";
 import { follow } from "../../data/jobs";
 import type { ApiProblem } from "../../data/messages/job";
 import type { BenchHow, BenchInput, Workbench } from "../../data/messages/trials/workbench";
-import { kindName, kindOf } from "../../parts/kernel/columns";
+import { kindOf } from "../../parts/kernel/columns";
 import { kernel } from "../../parts/kernel/kernel";
 import { outcomeOf } from "../../parts/source/edits";
 import { NOTHING, wordsOf } from "../../parts/whatif/asked";
@@ -12,8 +12,7 @@ import { canTry, isRunning, keepVariant } from "../../parts/whatif/store";
 import { data } from "../../state/actions";
 import { runKey } from "../../state/state";
 import { benchInputs } from "./inputs";
-import { workbenchLink } from "./link";
-import { benchDevice, edited, whyNot } from "./where";
+import { benchDevice, choices, edited, whyNot } from "./where";
 
 /** A result, and what it is of. */
 export interface Bench {
@@ -41,17 +40,9 @@ export const how = computed<BenchHow | null>(() => {
   const device = benchDevice.value?.device;
   if (device === undefined || whyNot.value) return null;
   const own = edited.value;
+  const source = own && { kind: kindOf(own.key), text: own.edit.text };
   const inputs = benchInputs.value?.kind ?? null;
-  if (own)
-    return {
-      device,
-      opts: null,
-      skip: [],
-      source: { kind: kindOf(own.key), text: own.edit.text },
-      inputs,
-    };
-  const { opts, skip } = workbenchLink.value;
-  return { device, opts, skip, source: null, inputs };
+  return { device, ...choices.value, source, inputs };
 });
 
 const nameOf = (of: BenchHow | null): string => JSON.stringify(of);
@@ -94,12 +85,11 @@ export function startBench(): void {
 
 /** What is changed, in few words, and the inputs where they are not the usual ones. */
 function titleOf(of: BenchHow, inputs: BenchInput | undefined): string {
-  const { opts, skip } = of;
-  const what = of.source
-    ? `edited ${kindName(of.source.kind)}`
-    : opts === null && !skip.length
+  const { opts, skip, source } = of;
+  const what =
+    !source && opts === null && !skip.length
       ? "original"
-      : wordsOf({ ...NOTHING, opts, skip: [...skip] });
+      : wordsOf({ ...NOTHING, opts, skip: [...skip] }, source?.kind);
   return inputs && inputs.kind !== USUAL ? `${what}; ${inputs.title.toLowerCase()}` : what;
 }
 
@@ -111,7 +101,7 @@ export async function runBoth(): Promise<void> {
   if (!server || !k || !now || state.peek().kind === "running") return;
   const mine = (job = new AbortController());
   const own = edited.peek();
-  const noted = own && now.source ? outcomeOf(own.key, now.source.text) : () => undefined;
+  const noted = own && now.source ? outcomeOf(own.key, own.edit) : () => undefined;
   state.value = { kind: "running", progress: `Starting on ${now.device}` };
   try {
     const result = await follow<Workbench>(

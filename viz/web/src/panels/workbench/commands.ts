@@ -1,13 +1,13 @@
 /** Commands of the workbench. */
 import type { Command } from "../../parts/command";
 import { canLaunch } from "../../parts/run/RunBox";
-import { deviceFor, editOf, revert } from "../../parts/source/edits";
+import { editOf, revert } from "../../parts/source/edits";
 import { runOnDevices } from "./change/devices";
 import { addOpt, isReset, known, resetOpts } from "./change/opts";
 import { canKeep, canRunBoth, cancelBench, keepChange, runBoth, state } from "./bench";
 import { chooseInputs, inputKinds } from "./inputs";
 import { canSearch, cancelSearch, search, searchOpts, width, WIDTHS } from "./change/search";
-import { editText, showText } from "./text/texts";
+import { canEdit, editText, showText } from "./text/texts";
 import { chooseDevice, column, devices } from "./where";
 
 const command = (
@@ -19,8 +19,6 @@ const command = (
 ): Command => ({ id: `wb-${id}`, title, group: "Workbench", keys, run, ...(when && { when }) });
 
 const isEdited = (): boolean => column.value !== null && editOf(column.value) !== undefined;
-const canEdit = (): boolean =>
-  column.value !== null && deviceFor(column.value) !== null && !isEdited();
 
 export const workbenchCommands: readonly Command[] = [
   command(

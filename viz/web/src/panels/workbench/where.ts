@@ -5,6 +5,7 @@ import { columnKey, kindOf, kindsOfTarget } from "../../parts/kernel/columns";
 import { compilable, kernel, kernelArtifacts } from "../../parts/kernel/kernel";
 import { PYTHON } from "../../parts/kernel/userText";
 import { deviceFor, editOf } from "../../parts/source/edits";
+import type { Choices } from "../../parts/source/versions";
 import { data } from "../../state/actions";
 import { run, runKey, view } from "../../state/state";
 import { compilesUnasked } from "../../ui/code/since";
@@ -66,6 +67,13 @@ export const edited = computed(() => {
     if (edit && edit.text !== edit.base && deviceFor(key) === device) return { key, edit };
   }
   return null;
+});
+
+/** What the changed side is compiled with: the choices of the text that is edited, else those of the
+ * page. */
+export const choices = computed<Choices>(() => {
+  const { opts, skip } = edited.value?.edit ?? workbenchLink.value;
+  return { opts, skip };
 });
 
 /** Targets that the reader has asked for here, of kernels that are not compiled unasked. */

@@ -7,7 +7,7 @@ import type { ApiProblem } from "../../data/messages/job";
 import { columnKey, kindName, kindOf } from "../kernel/columns";
 import { kernel, progress } from "../kernel/kernel";
 import { runOpts } from "../run/RunHow";
-import { editOf, outcomeOf } from "../source/edits";
+import { type Edit, editOf, outcomeOf } from "../source/edits";
 import { data, go, reportProblem } from "../../state/actions";
 import { EMULATOR } from "../../state/link/view";
 import { run, view } from "../../state/state";
@@ -74,15 +74,15 @@ export const emulatedColumn = computed(() =>
   device.value === null ? null : columnOf(device.value),
 );
 
-/** The edited text that would be emulated; null where there is none. */
-const editedText = (): string | null => {
+/** The edit that would be emulated. */
+const edit = (): Edit | undefined => {
   const column = emulatedColumn.value;
-  return column === null ? null : (editOf(column)?.text ?? null);
+  return column === null ? undefined : editOf(column);
 };
 
 /** Whether the text that was emulated is an edited one, which has changed since. */
 export const isOutdated = computed(
-  () => emulation.value?.source != null && editedText() !== emulation.value.text,
+  () => emulation.value?.source != null && edit()?.text !== emulation.value.text,
 );
 
 /** Follows the kernel: what was emulated belongs to one, and goes with it. `left`: what else does. */
@@ -146,7 +146,7 @@ function isAsked(of: Emulation): boolean {
     (wanted === null || of.device === wanted) &&
     of.walk.block === block &&
     of.walk.warp === warp &&
-    (of.source === null || of.text === editedText())
+    (of.source === null || of.text === edit()?.text)
   );
 }
 
@@ -217,11 +217,13 @@ export async function emulate(): Promise<void> {
   const mine = (job = new AbortController());
   state.value = { kind: "running", progress: `Starting on ${on}` };
   const column = emulatedColumn.peek();
-  const text = wantsEdited.peek() ? untracked(editedText) : null;
-  const source = column !== null && text !== null ? { kind: kindOf(column), text } : null;
+  const own = wantsEdited.peek() ? untracked(edit) : undefined;
+  const text = own?.text ?? null;
+  const source = column !== null && own ? { kind: kindOf(column), text: own.text } : null;
   const { block, warp } = emulatorLink.peek();
-  const how = { device: on, block, warp, opts: source ? null : runOpts.peek(), source };
-  const noted = column !== null && text !== null ? outcomeOf(column, text) : () => undefined;
+  const { opts, skip } = own ?? { opts: runOpts.peek(), skip: [] };
+  const how = { device: on, block, warp, opts, skip, source };
+  const noted = column !== null && own ? outcomeOf(column, own) : () => undefined;
   try {
     const result = await follow<Emulation>(
       server,

@@ -13,6 +13,7 @@ import { quantile } from "./histogram";
 import { kernel, progress } from "../kernel/kernel";
 import { Compared, Outcome } from "./Outcome";
 import { runDevice, RunHow, runOpts, whyNoDevice } from "./RunHow";
+import { COMPILERS } from "../source/versions";
 import { withRun } from "./runs";
 
 const LAUNCHES = 100;
@@ -51,7 +52,7 @@ export const canLaunch = (): boolean => canRun() && state.value.kind !== "runnin
 export function runKernel(): void {
   const device = untracked(runDevice);
   if (device === null) return;
-  void launch({ device, opts: runOpts.peek(), source: null });
+  void launch({ device, opts: runOpts.peek(), skip: [], source: null });
 }
 
 /**
@@ -75,7 +76,8 @@ export async function launch(how: Launch): Promise<ApiProblem | null> {
   };
   try {
     const made = [await once(how)];
-    if (how.source && !runs.peek().length) made.unshift(await once({ ...how, source: null }));
+    if (how.source && !runs.peek().length)
+      made.unshift(await once({ device: how.device, ...COMPILERS, source: null }));
     if (mine.signal.aborted) return null;
     runs.value = made.reduce(withRun, runs.peek());
     state.value = { kind: "done", result: made.at(-1)! };

@@ -12,10 +12,11 @@ import {
   revert,
   runEdited,
   type Edit,
-  useText,
+  editAgain,
   versions,
   wideEdit,
 } from "./edits";
+import { sameChoices } from "./versions";
 import { canEmulateColumn, emulateColumn } from "../emulation/store";
 import { canLaunch, Failed } from "../run/RunBox";
 import { MenuItem, Menu } from "../../ui/over/Menu";
@@ -154,11 +155,11 @@ function Versions({ column, edit }: { column: string; edit: Edit }) {
           {[...all].reverse().map((v) => (
             <MenuItem
               key={v.at}
-              ticked={v.text === edit.text}
+              ticked={v.text === edit.text && sameChoices(v, edit)}
               hint={STATES[v.state]}
               onClick={() => {
                 close();
-                useText(column, v.text);
+                editAgain(column, v.text, v);
               }}
             >
               {new Date(v.at).toLocaleTimeString("en", { hour12: false })}
@@ -168,7 +169,7 @@ function Versions({ column, edit }: { column: string; edit: Edit }) {
             ticked={edit.text === edit.base}
             onClick={() => {
               close();
-              useText(column, edit.base);
+              editAgain(column, edit.base, edit);
             }}
           >
             Compiler's text

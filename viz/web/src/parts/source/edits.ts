@@ -6,19 +6,27 @@ import { computed, signal } from "@preact/signals";
 import { announce, data, reportProblem, setPage } from "../../state/actions";
 import { BENCH } from "../../state/link/view";
 import { run, view } from "../../state/state";
-import { asProblem } from "../../data/backend";
+import { asProblem, type ServerActions } from "../../data/backend";
 import { follow } from "../../data/jobs";
 import type { ApiProblem } from "../../data/messages/job";
 import type { Artifact } from "../../data/messages/kernel";
+import type { ChangedTexts } from "../../data/messages/trials/workbench";
 import { columnKey, kindName, kindOf, possibleColumns, targetOf } from "../kernel/columns";
 import { kernel, kernelArtifacts, progress } from "../kernel/kernel";
 import { canLaunch, launch } from "../run/RunBox";
 import { runDevice } from "../run/RunHow";
-import { keepVersion, type Version, versionsOf } from "./versions";
+import {
+  type Choices,
+  COMPILERS,
+  keepVersion,
+  sameChoices,
+  type Version,
+  versionsOf,
+} from "./versions";
 import { openSources, sourcesSize, wideColumn } from "../kernel/room";
 
-export interface Edit {
-  /** The compiler's text, which the edit began with. */
+export interface Edit extends Choices {
+  /** The compiler's text, which the edit began with; made with these choices. */
   base: string;
   text: string;
   /** Why the text did not run; of this very text. */
@@ -80,36 +88,69 @@ function setOpening(name: string, is: boolean): void {
   opening.value = next;
 }
 
-/** Puts a text into the editor of a column. */
-export function editAgain(column: string, text: string): void {
-  if (edits.peek().has(nameOf(column))) {
-    useText(column, text);
-    showEdit(column);
-  } else beginEdit(column, text);
+/** Makes the column's text editable: the one that the compiler makes with these choices, `base` where
+ * that is here already. */
+export function beginEdit(column: string, choices: Choices = COMPILERS, base?: string): void {
+  if (!edits.peek().has(nameOf(column))) open(column, choices, { base });
 }
 
-/** Makes the column's text editable; `text`: in place of the compiler's, which it is compared with. */
-export function beginEdit(column: string, text: string | null = null): void {
+/** Puts a text that was made of the compiler's with these choices into the editor of a column. */
+export function editAgain(column: string, text: string, choices: Choices): void {
+  const name = nameOf(column);
+  keepDraft(name);
+  const edit = edits.peek().get(name);
+  if (!edit || !sameChoices(edit, choices)) {
+    open(column, choices, { text });
+    return;
+  }
+  put(name, { ...edit, text, problem: null, revision: edit.revision + 1 });
+  showEdit(column);
+}
+
+/** Begins an edit with the compiler's text, `base`; `text` is in its place, and compared with it. */
+function open(
+  column: string,
+  { opts, skip }: Choices,
+  { base, text }: { base?: string | undefined; text?: string },
+): void {
   const { server } = data();
   const k = kernel.peek();
   const name = nameOf(column);
-  if (!server || !k || edits.peek().has(name) || opening.peek().has(name)) return;
+  if (!server || !k || opening.peek().has(name)) return;
   setOpening(name, true);
-  follow<Artifact[]>(
-    server,
-    () => server.compile(k.context, targetOf(column)),
-    () => undefined,
-    new AbortController().signal,
-  )
-    .then((made) => {
-      const own = made.find((a) => columnKey(a) === column && !a.error);
-      if (!own) throw new Error(`The compiler produces no ${kindName(kindOf(column))} here`);
-      put(name, { base: own.text, text: text ?? own.text, problem: null, revision: 0 });
+  const made = base === undefined ? compiled(server, k.context, column, { opts, skip }) : base;
+  Promise.resolve(made)
+    .then((own) => {
+      if (own === undefined)
+        throw new Error(`The compiler produces no ${kindName(kindOf(column))} here`);
+      const revision = (edits.peek().get(name)?.revision ?? -1) + 1;
+      put(name, { opts, skip: [...skip], base: own, text: text ?? own, problem: null, revision });
       showEdit(column);
       announce(`${kindName(kindOf(column))} can be edited. Press Ctrl Enter to run it`);
     })
     .catch((thrown: unknown) => reportProblem(asProblem(thrown, k.name)))
     .finally(() => setOpening(name, false));
+}
+
+/** The compiler's text of a column. */
+async function compiled(
+  server: ServerActions,
+  context: number,
+  column: string,
+  choices: Choices,
+): Promise<string | undefined> {
+  const target = targetOf(column);
+  const made = <T>(start: () => Promise<number>): Promise<T> =>
+    follow<T>(server, start, () => undefined, new AbortController().signal);
+  if (sameChoices(choices, COMPILERS)) {
+    const all = await made<Artifact[]>(() => server.compile(context, target));
+    return all.find((a) => columnKey(a) === column && !a.error)?.text;
+  }
+  const { opts, skip } = choices;
+  const { texts } = await made<ChangedTexts>(() =>
+    server.changedTexts(context, target, opts, skip),
+  );
+  return texts.find((one) => one.kind === kindOf(column))?.text;
 }
 
 /** Brings the editor of a column's text into view, with the focus in it. */
@@ -144,19 +185,21 @@ let drafting: ReturnType<typeof setTimeout> | undefined;
 function keepDraft(name: string): void {
   clearTimeout(drafting);
   const edit = edits.peek().get(name);
-  if (edit && edit.text !== edit.base)
-    keepVersion(name, { text: edit.text, at: Date.now(), state: "draft" });
+  if (edit && edit.text !== edit.base) keepVersion(name, versionOf(edit, "draft"));
 }
+
+const versionOf = ({ text, opts, skip }: Edit, state: Version["state"]): Version => ({
+  ...{ text, opts, skip, state },
+  at: Date.now(),
+});
 
 /** The versions of a column's text, the newest last; the compiler's own is not one of them. */
 export const versions = (column: string): readonly Version[] => versionsOf(nameOf(column));
 
-/** Puts another version, or the compiler's text, in the place of the present one. */
-export function useText(column: string, text: string): void {
-  const name = nameOf(column);
-  keepDraft(name);
-  const edit = edits.peek().get(name);
-  if (edit) put(name, { ...edit, text, problem: null, revision: edit.revision + 1 });
+/** Ends an edit that has changed nothing and began with other choices than these. */
+export function dropUnchanged(column: string, choices: Choices): void {
+  const edit = editOf(column);
+  if (edit && edit.text === edit.base && !sameChoices(edit, choices)) put(nameOf(column), null);
 }
 
 /** Ends editing: back to the compiler's text. The versions stay. */
@@ -178,19 +221,20 @@ export function runEdited(column: string | null = editableColumn.peek()): void {
   const device = column && deviceFor(column);
   const edit = column && editOf(column);
   if (!device || !edit) return;
-  const { text } = edit;
+  const { text, opts, skip } = edit;
   put(nameOf(column), { ...edit, problem: null });
-  const noted = outcomeOf(column, text);
-  void launch({ device, opts: null, source: { kind: kindOf(column), text } }).then(noted);
+  const noted = outcomeOf(column, edit);
+  const source = { kind: kindOf(column), text };
+  void launch({ device, opts, skip, source }).then(noted);
 }
 
-/** Takes what comes of running a text: why it did not run, or null. `column` is of the current kernel. */
-export function outcomeOf(column: string, text: string): (problem: ApiProblem | null) => void {
+/** Takes what comes of running an edit: why it did not run, or null. `column` is of the current kernel. */
+export function outcomeOf(column: string, ran: Edit): (problem: ApiProblem | null) => void {
   const name = nameOf(column);
   return (problem) => {
     const now = edits.peek().get(name);
-    keepVersion(name, { text, at: Date.now(), state: problem ? "failed" : "ran" });
-    if (now?.text === text) put(name, { ...now, problem });
+    keepVersion(name, versionOf(ran, problem ? "failed" : "ran"));
+    if (now?.text === ran.text) put(name, { ...now, problem });
   };
 }
 

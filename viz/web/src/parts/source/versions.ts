@@ -4,7 +4,21 @@
  */
 import { signal } from "@preact/signals";
 
-export interface Version {
+/** What the compiler is told when it makes a program of a kernel. An edited text runs in the place of
+ * that program's, with its grid and its loops, so it goes with the choices of the text that it began as. */
+export interface Choices {
+  /** The optimisations, as text; null: those that the compiler chooses. */
+  opts: string | null;
+  /** Names of rules that are left out. */
+  skip: readonly string[];
+}
+
+export const COMPILERS: Choices = { opts: null, skip: [] };
+
+export const sameChoices = (a: Choices, b: Choices): boolean =>
+  a.opts === b.opts && a.skip.join(" ") === b.skip.join(" ");
+
+export interface Version extends Choices {
   text: string;
   /** Milliseconds since 1970. */
   at: number;
@@ -39,8 +53,9 @@ export function keepVersion(name: string, version: Version): void {
 }
 
 export function withVersion(all: readonly Version[], version: Version): readonly Version[] {
-  const others = all.filter((v) => v.text !== version.text && v.state !== "draft");
-  const same = all.find((v) => v.text === version.text);
+  const isSame = (v: Version): boolean => v.text === version.text && sameChoices(v, version);
+  const others = all.filter((v) => !isSame(v) && v.state !== "draft");
+  const same = all.find(isSame);
   const state = version.state === "draft" && same ? same.state : version.state;
   return [...others, { ...version, state }].slice(-MOST_VERSIONS);
 }
@@ -76,5 +91,8 @@ function isVersion(value: unknown): value is Version {
   if (typeof value !== "object" || value === null) return false;
   const v = value as Record<string, unknown>;
   const states: unknown[] = ["draft", "ran", "failed"];
-  return typeof v.text === "string" && typeof v.at === "number" && states.includes(v.state);
+  if (typeof v.text !== "string" || typeof v.at !== "number") return false;
+  const { opts, skip } = v;
+  const chosen = (opts === null || typeof opts === "string") && Array.isArray(skip);
+  return chosen && skip.every((name) => typeof name === "string") && states.includes(v.state);
 }

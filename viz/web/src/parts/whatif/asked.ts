@@ -1,7 +1,7 @@
 /** What the reader has collected to change of a kernel: rules to leave out, where to stop, optimisations,
  * a target. Belongs to one kernel and goes with it. */
 import { computed, signal } from "@preact/signals";
-import type { EditedText, VariantSpec } from "../../data/messages/trials/whatif";
+import type { VariantSpec } from "../../data/messages/trials/whatif";
 import { plural } from "../../state/format";
 import { kindName } from "../kernel/columns";
 import { ancestry } from "../../data/rows";
@@ -70,15 +70,15 @@ export const passHere = computed(() => {
   return row ? (passNames.value.get(row.id) ?? "") : "";
 });
 
-/** What is asked for, in words. */
-export function wordsOf(spec: VariantSpec, text: EditedText | null = null): string {
+/** What is asked for, in words; `edited`: the kind of an edited text. */
+export function wordsOf(spec: VariantSpec, edited = ""): string {
   const where = spec.inside ? ` in ${spec.inside}` : "";
   const parts = [
     spec.skip.length > 0 && `without ${spec.skip.join(", ")}${where}`,
     spec.stop_after !== null &&
       `stopped after ${plural(spec.stop_after, "match", "matches")}${where}`,
     spec.opts !== null && (spec.opts.trim() ? `opts ${spec.opts.trim()}` : "no opts"),
-    text && `edited ${kindName(text.kind)}`,
+    edited && `edited ${kindName(edited)}`,
     spec.target && `for ${spec.target}`,
   ].filter(Boolean);
   return parts.join("; ") || "the code on disk, nothing else changed";

@@ -177,7 +177,7 @@ export async function keepVariant(spec: VariantSpec, text: EditedText | null = n
   const kernel = subject.peek();
   if (!kernel || !canTry()) return;
   const made = await work<{ kept: { number: number } | null }>(
-    `${text ? "Running" : "Compiling"} ${wordsOf(spec, text)}`,
+    `${text ? "Running" : "Compiling"} ${wordsOf(spec, text?.kind)}`,
     kernel.name,
     () => data().server!.whatIf.tryVariant(kernel.id, spec, limit.peek(), text),
   );

@@ -19,9 +19,9 @@ export const canKeepText = (column: string | null): boolean =>
 export function keepText(column: string): void {
   const [edit, device, k] = [editOf(column), deviceFor(column), kernel.peek()];
   if (!edit || device === null || !k) return;
-  const target = targetOf(column);
+  const [target, { opts, skip }] = [targetOf(column), edit];
   void keepVariant(
-    { ...NOTHING, target: target === k.target ? "" : target },
+    { ...NOTHING, opts, skip: [...skip], target: target === k.target ? "" : target },
     { kind: kindOf(column), text: edit.text, device },
   );
 }
@@ -31,13 +31,13 @@ export async function editVariant(number: number): Promise<string | null> {
   const { server } = data();
   if (!server) return null;
   try {
-    const { kind, text, target } = await server.whatIf.text(number);
+    const { kind, text, target, opts, skip } = await server.whatIf.text(number);
     const column = columnKey({ kind, target });
     if (deviceFor(column) === null) {
       announce(`No device here runs an edited ${kindName(kind)} text for ${target}`);
       return null;
     }
-    editAgain(column, text);
+    editAgain(column, text, { opts, skip });
     return column;
   } catch (thrown) {
     const problem = asProblem(thrown, "variants");

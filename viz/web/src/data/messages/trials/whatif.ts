@@ -16,7 +16,7 @@ export interface VariantSpec {
   target: string;
 }
 
-/** A source text that is run in place of the compiler's, as it is. */
+/** A source text that is run in place of that of the program which the rest of its variant makes. */
 export interface EditedText {
   kind: string;
   text: string;
@@ -41,6 +41,9 @@ export interface VariantShown extends VariantSpec {
 /** An edited text of a variant, to edit it again. */
 export interface VariantText extends EditedText {
   target: string;
+  /** Of the program in whose place it runs. */
+  opts: string | null;
+  skip: string[];
 }
 
 /** A variant that was tried and is kept, as a row of the table. */

@@ -145,6 +145,7 @@ export interface BenchHow {
   opts: string | null;
   /** Names of rules that are left out. */
   skip: readonly string[];
+  /** A text in place of that of the program which these make. */
   source: { kind: string; text: string } | null;
   /** The kind of inputs that times and picture are of; null: the values of the run or, without any,
    * the first kind. */

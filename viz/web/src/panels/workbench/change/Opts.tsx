@@ -4,8 +4,8 @@ import { short } from "../../../state/format";
 import { ruleNames } from "../../../state/state";
 import { Icon } from "../../../ui/Icon";
 import { Menu, MenuItem } from "../../../ui/over/Menu";
-import { goWorkbench, workbenchLink } from "../link";
-import { edited, whyNot } from "../where";
+import { goWorkbench } from "../link";
+import { choices, edited, whyNot } from "../where";
 import { SearchButton, SearchSaid } from "./SearchRow";
 import { addOpt, asking, isReset, known, optRows, optsError, resetOpts, toggleOpt } from "./opts";
 
@@ -34,7 +34,7 @@ export function Opts() {
         <span class="sp" />
         <Add disabled={fixed} />
       </div>
-      {fixed && <p class="wb-note">The edited text is run as it is. Discard it to change these.</p>}
+      {fixed && <p class="wb-note">The edited text was made with these. Discard it to change them.</p>}
       <ul class="wb-list">
         {list.map((row, i) => {
           const [name, words] = wordsOf(row.opt);
@@ -119,7 +119,7 @@ const sizes = (all: readonly number[] = []): string => all.join(", ") || "none";
 
 /** Rules that are left out when the kernel is compiled. */
 function RulesOff({ disabled }: { disabled: boolean }) {
-  const { skip } = workbenchLink.value;
+  const { skip } = choices.value;
   return (
     <div class="row wrap g4 wb-rules">
       <span class="t2 small">Rules off</span>

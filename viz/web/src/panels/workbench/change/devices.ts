@@ -3,6 +3,7 @@ import { computed } from "@preact/signals";
 import type { RunResult } from "../../../data/messages/kernel";
 import { kernel } from "../../../parts/kernel/kernel";
 import { launch, runs } from "../../../parts/run/RunBox";
+import { COMPILERS } from "../../../parts/source/versions";
 import { run } from "../../../state/state";
 
 export interface DeviceRow {
@@ -19,13 +20,13 @@ export const deviceRows = computed<readonly DeviceRow[]>(() =>
 
 /** Runs the kernel as the compiler makes it. */
 export const runOn = (device: string): Promise<unknown> =>
-  launch({ device, opts: null, source: null });
+  launch({ device, ...COMPILERS, source: null });
 
 /** One device after the other; ends at the first that fails. */
 export async function runOnDevices(): Promise<void> {
   const context = kernel.peek()?.context;
   for (const { device } of deviceRows.peek()) {
     if (kernel.peek()?.context !== context) return;
-    if ((await launch({ device, opts: null, source: null })) !== null) return;
+    if ((await launch({ device, ...COMPILERS, source: null })) !== null) return;
   }
 }

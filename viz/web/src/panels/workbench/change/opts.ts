@@ -8,7 +8,7 @@ import { compilable, kernel } from "../../../parts/kernel/kernel";
 import { data } from "../../../state/actions";
 import { runKey } from "../../../state/state";
 import { goWorkbench, workbenchLink } from "../link";
-import { benchTarget, compilesFor, isOpen } from "../where";
+import { benchTarget, choices, compilesFor, isOpen } from "../where";
 import { type OptRow, partsOf, questionOf, rowsOf, type TakenOut } from "./list";
 
 /** What is known of the optimisations; of the list before, while another one is looked at. */
@@ -17,7 +17,7 @@ export const optsError = signal<ApiProblem | null>(null);
 export const asking = signal(false);
 /** Those that are on. */
 const applied = computed<readonly string[]>(() => {
-  const { opts } = workbenchLink.value;
+  const { opts } = choices.value;
   return opts === null ? (known.value?.chosen ?? []) : partsOf(opts);
 });
 
@@ -79,7 +79,7 @@ export function startOpts(): void {
     optsError.value = null;
     off.value = null;
   });
-  const asked = computed(() => questionOf(about.value, workbenchLink.value.opts));
+  const asked = computed(() => questionOf(about.value, choices.value.opts));
   effect(() => {
     void asked.value;
     mine?.abort();
@@ -88,7 +88,7 @@ export function startOpts(): void {
     if (!about.value || !server) return;
     const now = (mine = new AbortController());
     const [context, target] = [kernel.peek()!.context, benchTarget.peek()];
-    const { opts } = workbenchLink.peek();
+    const { opts } = choices.peek();
     asking.value = true;
     const start = (): Promise<number> => server.kernelOpts(context, target, opts);
     follow<KernelOpts>(server, start, () => undefined, now.signal)

@@ -9,13 +9,13 @@ import { compilesUnasked } from "../../../ui/code/since";
 import { Missing } from "../../../parts/sources/Missing";
 import { SourceText } from "../../../parts/source/SourceText";
 import { DiffPane } from "../../../parts/source/DiffPane";
-import { deviceFor, editOf, isOpening, lineOf } from "../../../parts/source/edits";
+import { editOf, isOpening, lineOf } from "../../../parts/source/edits";
 import { factText, tellingFacts } from "../../../parts/source/facts";
 import { CopyButton } from "../../../ui/copy";
 import { bench, isStale, state } from "../bench";
 import { goWorkbench, TEXTS, workbenchLink, type Shown } from "../link";
 import { artifact, askFor, column, columns, compilesFor, whyNot } from "../where";
-import { both, canEdit, changedText, changes, editText, made, showText } from "./texts";
+import { both, canEdit, changedText, changes, editText, made, showText, waits } from "./texts";
 
 const WORDS: Readonly<Record<Shown, string>> = {
   original: "Original",
@@ -187,15 +187,15 @@ function Foot() {
           </span>
         </>
       )}
-      {key !== null && !edit && deviceFor(key) !== null && (
+      {key !== null && canEdit() && (
         <button
           type="button"
           class="btn sm quiet"
           title="Edit this text (E)"
-          disabled={isOpening(key) || !canEdit()}
+          disabled={isOpening(key) || waits.value}
           onClick={editText}
         >
-          {isOpening(key) ? "Compiling" : "Edit"}
+          {isOpening(key) || waits.value ? "Compiling" : "Edit"}
         </button>
       )}
       {artifact.value && key !== null && (

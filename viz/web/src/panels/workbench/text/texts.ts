@@ -2,7 +2,7 @@
  * The texts of the workbench, compiled while it is open: the original's, and that of the kernel as it
  * is changed; the difference of both.
  */
-import { computed, effect, signal } from "@preact/signals";
+import { computed, effect, signal, untracked } from "@preact/signals";
 import { asProblem, isAbort } from "../../../data/backend";
 import { follow } from "../../../data/jobs";
 import type { ApiProblem } from "../../../data/messages/job";
@@ -16,12 +16,13 @@ import {
   kernel,
   kernelArtifacts,
 } from "../../../parts/kernel/kernel";
-import { beginEdit, deviceFor, editOf } from "../../../parts/source/edits";
+import { beginEdit, deviceFor, dropUnchanged, editOf } from "../../../parts/source/edits";
 import { lineDiff } from "../../../parts/source/lineDiff";
-import { data } from "../../../state/actions";
+import { COMPILERS, sameChoices } from "../../../parts/source/versions";
+import { announce, data } from "../../../state/actions";
 import { runKey } from "../../../state/state";
 import { goWorkbench, type Shown, workbenchLink } from "../link";
-import { artifact, column, compilesFor, isOpen } from "../where";
+import { artifact, choices, column, compilesFor, isOpen } from "../where";
 
 type Made =
   | { state: "making" }
@@ -57,28 +58,32 @@ export const changes = computed(() => {
   return { added: of("add"), removed: of("del") };
 });
 
-/** Shows the original, the edited text, which begins as the original, or their difference. */
-export function showText(text: Shown): void {
-  const key = column.peek();
-  goWorkbench({ text });
-  if (text === "edited" && key !== null && !made.peek() && deviceFor(key) !== null)
-    beginEdit(key);
-}
-
-/** Whether the text of the kernel as it is now can be edited: that of a changed one once it is there. */
+/** Whether the text of the device can be edited, and is not yet. */
 export const canEdit = (): boolean => {
   const key = column.value;
-  return (
-    key !== null && deviceFor(key) !== null && (made.value === null || changedText.value !== null)
-  );
+  return key !== null && deviceFor(key) !== null && !editOf(key);
 };
 
-/** Begins to edit the text of the kernel as it is now. */
+/** An edit is to begin once the changed kernel is compiled. */
+export const waits = signal(false);
+
+/** Begins to edit the text of the kernel as it is now; of one that is being compiled, once that is done. */
 export function editText(): void {
   const key = column.peek();
-  if (key === null || !canEdit()) return;
+  if (key === null || !untracked(canEdit)) return;
   goWorkbench({ text: "edited" });
-  beginEdit(key, changedText.peek()?.text ?? null);
+  const [chosen, now] = [choices.peek(), made.peek()];
+  waits.value = !sameChoices(chosen, COMPILERS) && now?.state !== "made";
+  if (!waits.peek()) beginEdit(key, chosen, changedText.peek()?.text);
+  else if (now?.state === "error") announce(`Nothing to edit: ${now.error.what}`);
+  else announce("The text can be edited once the changed kernel is compiled");
+}
+
+/** Shows the original, the text of the kernel as it is changed, or their difference. Of a kernel that
+ * is not changed, the original begins to be edited. */
+export function showText(text: Shown): void {
+  if (text === "edited" && sameChoices(choices.peek(), COMPILERS)) editText();
+  goWorkbench({ text });
 }
 
 const MAKE_AFTER_MS = 250;
@@ -89,7 +94,7 @@ function startMade(): void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const about = computed(() => {
     const [key, context] = [column.value, kernel.value?.context];
-    const { opts, skip } = workbenchLink.value;
+    const { opts, skip } = choices.value;
     if (!isOpen.value || key === null || context === undefined) return "";
     if (opts === null && !skip.length) return "";
     const target = targetOf(key);
@@ -102,6 +107,7 @@ function startMade(): void {
     const { server } = data();
     if (!about.value || !server) {
       made.value = null;
+      waits.value = false;
       return;
     }
     const [, context, target, opts, skip] = JSON.parse(about.value) as [
@@ -117,11 +123,14 @@ function startMade(): void {
       const start = (): Promise<number> => server.changedTexts(context, target, opts, skip);
       follow<ChangedTexts>(server, start, () => undefined, mine.signal)
         .then((found) => {
-          if (!mine.signal.aborted) made.value = { state: "made", texts: found.texts };
+          if (mine.signal.aborted) return;
+          made.value = { state: "made", texts: found.texts };
+          if (waits.peek()) editText();
         })
         .catch((thrown: unknown) => {
-          if (!isAbort(thrown) && !mine.signal.aborted)
-            made.value = { state: "error", error: asProblem(thrown, `kernel ${context}`) };
+          if (isAbort(thrown) || mine.signal.aborted) return;
+          made.value = { state: "error", error: asProblem(thrown, `kernel ${context}`) };
+          waits.value = false;
         });
     }, MAKE_AFTER_MS);
   });
@@ -130,6 +139,10 @@ function startMade(): void {
 /** Compiles for the target while the page is open. */
 export function startTexts(): void {
   startMade();
+  effect(() => {
+    const { opts, skip } = workbenchLink.value;
+    if (isOpen.value && column.value !== null) dropUnchanged(column.value, { opts, skip });
+  });
   effect(() => {
     const key = column.value;
     if (!isOpen.value || key === null || !compilesFor(targetOf(key))) return;
