@@ -31,7 +31,7 @@ from typing import Final
 from core.errors import MalformedNodeError, TraceError
 from core.uop.frames import caller_frame
 from core.uop.matcher import PatternMatcher
-from core.uop.observe import attach, detach
+from core.uop.observe import MemoryChange, attach, detach
 from core.uop.rewrite_errors import loop_of
 from core.uop.rule import Rule
 from core.uop.uop import UOp
@@ -270,9 +270,9 @@ class Recorder:
         """See Observer."""
         self._here.part.add(Launch(name, device, ns, start_ns, bytes_))
 
-    def memory(self, device: str, allocated: int) -> None:
+    def memory(self, change: MemoryChange) -> None:
         """See Observer."""
-        self._here.part.add(Memory(device, allocated, _clock()))
+        self._here.part.add(Memory(change, _clock()))
 
     def _tell_values(self, values: Values) -> None:
         """What a kernel is about to read."""

@@ -17,6 +17,7 @@ from core.errors import RunError
 from core.runtime.allocator import Allocator, Place
 from core.runtime.memory import account, allocator_of
 from core.runtime.numeric import memory_dtype
+from core.uop.observe import MemoryChange
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 
@@ -57,22 +58,25 @@ class Buffer:
         """The allocator's handle, of an allocated buffer (of the whole, for a part)."""
         return self._handle
 
-    def allocate(self) -> Buffer:
-        """Gives it memory where it has none. Raises RunError where there is none left."""
+    def allocate(self, kernel: str = "", lines: tuple[str, ...] = ()) -> Buffer:
+        """Gives it memory where it has none: for a kernel, which the user's lines asked for.
+        Raises RunError where there is none left."""
         if self._handle is None:
             if self.base is not None:
-                self.base.allocate()
+                self.base.allocate(kernel, lines)
                 self._handle, self._allocator = self.base._handle, self.base._allocator
                 self.address = self.base.address + self.offset
             else:
-                self._take(allocator_of(self.device), None)
+                self._take(allocator_of(self.device), None, kernel, lines)
         return self
 
-    def _take(self, allocator: Allocator, handle: Any) -> None:
+    def _take(
+        self, allocator: Allocator, handle: Any, kernel: str = "", lines: tuple[str, ...] = ()
+    ) -> None:
         self._handle = allocator.alloc(self.nbytes) if handle is None else handle
         self._allocator = allocator
         self.address = allocator.address(self._handle)
-        account(self.device, self.nbytes)
+        account(MemoryChange(self.device, self.nbytes, id(self), kernel, lines))
 
     def deallocate(self) -> None:
         """Gives its memory back, if it has any."""
@@ -80,7 +84,7 @@ class Buffer:
         self._handle, self.address = None, 0
         if handle is not None and allocator is not None and self.base is None:
             allocator.free(handle, self.nbytes)
-            account(self.device, -self.nbytes)
+            account(MemoryChange(self.device, -self.nbytes, id(self)))
 
     def __del__(self, finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
         # at exit the modules' names are gone, and the memory goes with the process

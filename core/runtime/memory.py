@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Final
 
 from core.runtime.allocator import Allocator
-from core.uop.observe import attached
+from core.uop.observe import MemoryChange, attached
 
 
 class Allocators:
@@ -22,7 +22,7 @@ class Allocators:
 
 _lock: Final = threading.Lock()
 _allocated: Final[dict[str, int]] = {}
-_changes: Final[deque[tuple[str, int]]] = deque()
+_changes: Final[deque[MemoryChange]] = deque()
 """Not counted yet. A buffer may die in the middle of counting, in the thread that counts: its
 change waits here instead of for the lock."""
 
@@ -32,25 +32,27 @@ def allocator_of(device: str) -> Allocator:
     return Allocators.find(device)
 
 
-def account(device: str, nbytes: int) -> None:
-    """Bytes taken (or, negative, given back); told to observers."""
-    _changes.append((device, nbytes))
+def account(change: MemoryChange) -> None:
+    """Counts bytes taken or given back; observers are told."""
+    _changes.append(change)
     _count()
 
 
 def _count() -> None:
     while _changes and _lock.acquire(blocking=False):
-        totals: dict[str, int] = {}
+        counted: list[MemoryChange] = []
         try:
             while _changes:
-                device, nbytes = _changes.popleft()
-                totals[device] = _allocated[device] = _allocated.get(device, 0) + nbytes
+                change = _changes.popleft()
+                total = _allocated.get(change.device, 0) + change.nbytes
+                _allocated[change.device] = total
+                counted.append(change._replace(allocated=total))
         finally:
             _lock.release()
         observer = attached()
         if observer is not None:
-            for device, total in totals.items():
-                observer.memory(device, total)
+            for change in counted:
+                observer.memory(change)
 
 
 def allocated(device: str) -> int:

@@ -44,6 +44,11 @@ class Item(Protocol):
         ...
 
     @property
+    def metadata(self) -> tuple[str, ...]:
+        """The user's lines and calls that asked for it."""
+        ...
+
+    @property
     def variables(self) -> Mapping[str, int]:
         """The values bound to the AST's variables."""
         ...
@@ -133,7 +138,7 @@ def run_schedule(items: Sequence[Item], variables: Mapping[str, int] = _nothing)
                 before(item)
             observer = attached()
             if item.ast.op is Ops.COPY:
-                _copy(item.bufs, observer)
+                _copy(item, observer)
             else:
                 bound = {**item.variables, **variables} if variables else item.variables
                 _launch(item, bound, observer)
@@ -147,10 +152,10 @@ def run_schedule(items: Sequence[Item], variables: Mapping[str, int] = _nothing)
 
 def _launch(item: Item, variables: Mapping[str, int], observer: Observer | None) -> None:
     buffers = [buffer_of(u) for u in item.bufs]
-    for buffer in buffers:
-        buffer.allocate()
     device = buffers[0].device
     kernel = kernel_for(item.ast, device)
+    for buffer in buffers:
+        buffer.allocate(kernel.name, item.metadata)
     GlobalCounters.launched(1, kernel.flops, kernel.bytes)
     if observer is None and not DEBUG:
         kernel.runner(buffers, variables)
@@ -164,10 +169,13 @@ def _launch(item: Item, variables: Mapping[str, int], observer: Observer | None)
     _told(kernel.name, device, took, start, kernel.bytes, kernel.flops, observer)
 
 
-def _copy(bufs: Sequence[UOp], observer: Observer | None) -> None:
-    if len(bufs) != 2:
-        raise RunError(f"a copy between {len(bufs)} buffers", hint="give (to, from)")
-    target, source = (buffer_of(u).allocate() for u in bufs)
+def _copy(item: Item, observer: Observer | None) -> None:
+    if len(item.bufs) != 2:
+        raise RunError(f"a copy between {len(item.bufs)} buffers", hint="give (to, from)")
+    target, source = map(buffer_of, item.bufs)
+    name = f"copy {source.device} to {target.device}"
+    for buffer in (target, source):
+        buffer.allocate(name, item.metadata)
     if observer is None and not DEBUG:
         copy_buffer(target, source)
         return
@@ -177,7 +185,6 @@ def _copy(bufs: Sequence[UOp], observer: Observer | None) -> None:
     copy_buffer(target, source)
     Device[target.device].synchronize()
     took = time.perf_counter_ns() - start
-    name = f"copy {source.device} to {target.device}"
     _told(name, target.device, took, start, source.nbytes, 0, observer)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Final, ParamSpec, Protocol, TypeVar, cast
+from typing import Any, Final, NamedTuple, ParamSpec, Protocol, TypeVar, cast
 
 from core.uop.matcher import PatternMatcher
 from core.uop.rule import Rule
@@ -19,6 +19,22 @@ from core.uop.visits import Visits
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+class MemoryChange(NamedTuple):
+    """Memory that was taken or given back. `key` names the allocation for as long as it lasts."""
+
+    device: str
+    nbytes: int
+    """Taken; negative where it was given back."""
+    key: int
+    kernel: str = ""
+    """What is the first to write it, a kernel or copy; "" where it was taken for none, such as
+    for the elements of a list."""
+    lines: tuple[str, ...] = ()
+    """The user's lines and calls that asked for that kernel."""
+    allocated: int = 0
+    """Bytes that all allocations on the device now take."""
 
 
 class Observer(Protocol):
@@ -90,8 +106,8 @@ class Observer(Protocol):
     def launch(self, name: str, device: str, ns: int, start_ns: int, bytes_: int) -> None:
         """A kernel ran for `ns`, from `start_ns` on the clock of time.perf_counter_ns."""
 
-    def memory(self, device: str, allocated: int) -> None:
-        """Bytes now allocated on a device."""
+    def memory(self, change: MemoryChange) -> None:
+        """Memory of a device was taken or given back."""
 
 
 class NullObserver(Observer):

@@ -128,7 +128,7 @@ def _totals(side: Side) -> dict[str, float | None]:
     kernels = [scope for scope in side.scopes() if scope.kind == "kernel"]
     parts = [] if side.is_part else side.parts
     launches = sum(len(part.file.launches) for part in parts)
-    memory = [size for part in parts for _, _, size in part.file.memory]
+    memory = [one.allocated for part in parts for one in part.file.memory]
     times = [bounded(scope.entry.us or 0) for scope in kernels]
     return {
         "kernels": len(kernels),

@@ -92,8 +92,15 @@ LAUNCHES: Final = Columns(
     schema.LAUNCHES,
     *(*strings("name", "device"), *differences("start"), *numbers("ns", "bytes")),
 )
+PLAIN_MEMORY: Final = Columns(
+    "plain_memory", schema.PLAIN_MEMORY, *strings("device"), *differences("time", "allocated")
+)
+"""What older files have instead of MEMORY."""
 MEMORY: Final = Columns(
-    "memory", schema.MEMORY, *strings("device"), *differences("time", "allocated")
+    "memory",
+    schema.MEMORY,
+    *(*strings("device"), *differences("time", "allocated"), *numbers("number", "taken")),
+    *strings("kernel", "lines"),
 )
 RULE_SETS: Final = Columns("rule_sets", schema.RULE_SETS, *numbers("length"), *differences("rules"))
 VISITS: Final = Columns(
@@ -126,7 +133,9 @@ REWRITES: Final = Columns(
 """The columns of the table `rewrites`, but for the error."""
 
 PACKED: Final = (
-    *(PLAIN_NODES, HEADS, NODES, EVENTS, LAUNCHES, MEMORY, RULE_SETS, VISITS, TRIES),
-    *(GATED, TEXT_LINES, REWRITES),
+    *(PLAIN_NODES, HEADS, NODES, EVENTS, LAUNCHES, PLAIN_MEMORY, MEMORY, RULE_SETS, VISITS),
+    *(TRIES, GATED, TEXT_LINES, REWRITES),
 )
 """All kinds of blocks that are columns."""
+OLD: Final = (PLAIN_NODES, PLAIN_MEMORY)
+"""Those that are read and no longer written."""

@@ -19,7 +19,7 @@ PLAIN_NODES: Final = 2  # of version 2
 RULES: Final = 3
 EVENTS: Final = 4
 LAUNCHES: Final = 5
-MEMORY: Final = 6
+PLAIN_MEMORY: Final = 6  # of files without MEMORY
 TEXTS: Final = 7
 RULE_SETS: Final = 8
 VISITS: Final = 9
@@ -32,6 +32,7 @@ TRIES: Final = 15
 GATED: Final = 16
 CAPTURED: Final = 17
 VALUES: Final = 18
+MEMORY: Final = 19
 
 RULES_PACKED: Final = 3
 """The first version without a table `rules`."""

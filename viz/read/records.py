@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from viz.format.cells import as_text, parse_object
 from viz.format.rows import ContextRow, RewriteRow
@@ -50,6 +50,21 @@ class Rewrite:
     empty: int
     blocks: tuple[int, int]
     error: dict[str, Any] | None
+
+
+class MemorySample(NamedTuple):
+    """Bytes that are allocated on a device from a time on, in microseconds."""
+
+    device: str
+    time: int
+    allocated: int
+    number: int = 0
+    """Of the allocation that begins or ends; 0 where that is not known."""
+    taken: int = 0
+    """Bytes of an allocation that begins."""
+    kernel: str = ""
+    """What it was taken for; `lines`: the user's that asked for that, a line of text each."""
+    lines: str = ""
 
 
 @dataclass

@@ -33,7 +33,15 @@ from viz.format.userlines import UserLines, unpack_user_lines
 from viz.read.database import Database
 from viz.read.eventblocks import EventBlocks, block_data
 from viz.read.nodes import NodeTable
-from viz.read.records import MAX_NAME, Context, Rewrite, RuleRecord, context_of, rewrite_of
+from viz.read.records import (
+    MAX_NAME,
+    Context,
+    MemorySample,
+    Rewrite,
+    RuleRecord,
+    context_of,
+    rewrite_of,
+)
 from viz.read.room import Room
 from viz.read.strings import Strings
 from viz.read.trytimes import TryTime, TryTimes
@@ -81,7 +89,7 @@ class TraceFile:
         self.meta: dict[str, Any] = {}
         self.launches: list[tuple[str, str, int, int, int]] = []
         """Name, device, start in us, time in ns, bytes."""
-        self.memory: list[tuple[str, int, int]] = []
+        self.memory: list[MemorySample] = []
         """Device, time in us, bytes allocated."""
         self.user_lines: list[UserLines] = []
         self.captured: dict[int, Captured] = {}
@@ -105,6 +113,7 @@ class TraceFile:
             schema.PLAIN_NODES: self.nodes.add_plain,
             schema.RULES: self._add_rule_texts,
             schema.LAUNCHES: self._add_launches,
+            schema.PLAIN_MEMORY: self._add_plain_memory,
             schema.MEMORY: self._add_memory,
             schema.RULE_SETS: lambda first, _, data: self.visits.add_sets(first, data),
             schema.USER_LINES: self._add_user_lines,
@@ -256,9 +265,15 @@ class TraceFile:
             (names[name], names[device], start, ns, size) for name, device, start, ns, size in rows
         )
 
+    def _add_plain_memory(self, _first: int, _count: int, data: bytes) -> None:
+        for device, time, allocated in blocks.PLAIN_MEMORY.rows(data, _TUPLE):
+            self.memory.append(MemorySample(self.name(device), time, allocated))
+
     def _add_memory(self, _first: int, _count: int, data: bytes) -> None:
-        for device, time, allocated in blocks.MEMORY.rows(data, _TUPLE):
-            self.memory.append((self.name(device), time, allocated))
+        for device, time, total, number, taken, kernel, lines in blocks.MEMORY.rows(data, _TUPLE):
+            name, asked = self.name(kernel), self.text(lines)
+            sample = MemorySample(self.name(device), time, total, number, taken, name, asked)
+            self.memory.append(sample)
 
     def _add_user_lines(self, _first: int, _count: int, data: bytes) -> None:
         self.user_lines += unpack_user_lines(data)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from core.uop.matcher import PatternMatcher
+from core.uop.observe import MemoryChange
 from core.uop.rule import Rule
 from core.uop.uop import UOp
 from core.uop.visits import Visits
@@ -130,11 +131,10 @@ class Values:
 
 @dataclass(slots=True, eq=False)
 class Memory:
-    """So many bytes are allocated on a device."""
+    """Memory of a device was taken or given back."""
 
     root: ClassVar[None] = None
-    device: str
-    allocated: int
+    change: MemoryChange
     at: int
 
 

@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from core.uop.matcher import PatternMatcher
+from core.uop.observe import MemoryChange
 from core.uop.rule import Rule
 from core.uop.uop import UOp
 from core.uop.visits import Visits
@@ -96,6 +97,9 @@ class Transcriber:
         self._rules: dict[Rule, int] = {}
         self._matchers: weakref.WeakSet[PatternMatcher] = weakref.WeakSet()
         self._sources = UserSources(user_lines)
+        self._allocations: dict[int, int] = {}
+        """Numbers of those that last, by the core's keys."""
+        self._taken = 0
         self._visits: dict[tuple[str, int], Visits] = {}
         """By name of the pass and set of rules, what is not written yet."""
         self._sets: weakref.WeakKeyDictionary[PatternMatcher, int] = weakref.WeakKeyDictionary()
@@ -333,6 +337,14 @@ class Transcriber:
             self.writer.visited_of(name, rule_set, nodes, ended)
         self._visits.clear()
 
+    def _allocation(self, change: MemoryChange) -> int:
+        """The number of an allocation; 0 for one that the recording has not seen begin."""
+        if change.nbytes <= 0:
+            return self._allocations.pop(change.key, 0)
+        self._taken += 1
+        self._allocations[change.key] = self._taken
+        return self._taken
+
     def _other(self, thread: int, stack: list[Entry], report: Report) -> None:
         writer, context = self.writer, self._context(stack)
         match report:
@@ -342,8 +354,18 @@ class Transcriber:
             case Values():
                 told = report.arguments, report.variables, report.launch, report.why
                 writer.captured(self._number(report.root), report.name, report.device, *told)
-            case Memory():
-                writer.memory(report.device, report.allocated, writer.since(report.at))
+            case Memory(change=change):
+                number, taken = self._allocation(change), max(0, change.nbytes)
+                at = writer.since(report.at)
+                writer.memory(
+                    change.device,
+                    change.allocated,
+                    at=at,
+                    number=number,
+                    taken=taken,
+                    kernel=change.kernel,
+                    lines=change.lines,
+                )
             case ContextBegin(name=name, kind=kind):
                 at = writer.since(report.at)
                 self._unwind(stack, report.depth, at)

@@ -101,8 +101,14 @@ class FileCopy:
                     self._worded("launches.device", device),
                 )
                 self._output.launches.add(*numbers, start, ns, size)
-        for device, time, allocated in self._file.memory:
-            self._output.memory.add(self._worded("memory.device", device), time, allocated)
+        for one in self._file.memory:
+            lines = "\n".join(self._word("memory.lines", line) for line in one.lines.split("\n"))
+            self._output.memory.add(
+                self._worded("memory.device", one.device),
+                *(one.time, one.allocated, one.number, one.taken),
+                self._worded("memory.kernel", one.kernel),
+                self._numbers.string(lines),
+            )
         for (name, rule), (matches, declines, ns) in self._file.totals.items():
             self._output.events.totals.add(
                 self._string("rewrites.name", name),

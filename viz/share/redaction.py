@@ -16,7 +16,7 @@ from typing import Any, Final, cast
 
 from core.uop.origin import split_origin
 from viz.format import captured, schema
-from viz.format.blocks import PACKED, PLAIN_NODES
+from viz.format.blocks import OLD, PACKED
 from viz.format.captured import Captured
 from viz.format.rows import BLOCKS, TABLES
 from viz.format.schema import REDACTED
@@ -50,7 +50,7 @@ def _numbers() -> Iterator[str]:
             if column.type == "INTEGER" and not column.string and table is not BLOCKS:
                 yield f"{table.name}.{column.name}"
     for blocks in PACKED:
-        if blocks is not PLAIN_NODES:
+        if blocks not in OLD:
             yield from (f"{blocks.name}.{c.name}" for c in blocks.columns if not c.string)
 
 
@@ -111,6 +111,8 @@ TABLE: Final[Mapping[str, How]] = {
     "launches.name": How.TEXT,
     "launches.device": How.TEXT,
     "memory.device": How.TEXT,
+    "memory.kernel": How.TEXT,
+    "memory.lines": How.FILE,
     "user_lines.file": How.DROPPED,
     "user_lines.text": How.DROPPED,
     "user_lines.digest": How.DROPPED,

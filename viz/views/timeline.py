@@ -16,7 +16,7 @@ from typing import Any, Final, TypeVar
 from core.errors import BudgetError
 from viz.budget import take
 from viz.format.cells import as_text
-from viz.read.records import Context, Rewrite
+from viz.read.records import Context, MemorySample, Rewrite
 from viz.read.tracefile import TraceFile
 from viz.views.process import Process
 
@@ -121,9 +121,9 @@ class _Message:
             devices.setdefault(launch[1], []).append(launch)
         for device, ran in devices.items():
             self._launches(process, device, sorted(ran, key=lambda one: one[2]), shift)
-        memory: dict[str, list[tuple[int, int]]] = {}
-        for device, time, allocated in self._first(file.memory, MAX_MEMORY, "sizes", process):
-            memory.setdefault(device, []).append((time, allocated))
+        memory: dict[str, list[MemorySample]] = {}
+        for sample in self._first(file.memory, MAX_MEMORY, "sizes", process):
+            memory.setdefault(sample.device, []).append(sample)
         for device, sizes in memory.items():
             self._memory(process, device, sizes, shift)
 
@@ -174,15 +174,19 @@ class _Message:
         )
 
     def _memory(
-        self, process: Process, device: str, sizes: Sequence[tuple[int, int]], shift: int
+        self, process: Process, device: str, samples: Sequence[MemorySample], shift: int
     ) -> None:
-        sizes = sorted(sizes, key=lambda one: one[0])
-        self._end = max(self._end, sizes[-1][0] + shift)
+        samples = sorted(samples, key=lambda one: one.time)
+        self._end = max(self._end, samples[-1].time + shift)
         self._tracks.append(
             self._track(process, "memory", device, 0)
             | {
-                "start": _deltas(time + shift for time, _ in sizes),
-                "bytes": [max(0, allocated) for _, allocated in sizes],
+                "start": _deltas(one.time + shift for one in samples),
+                "bytes": [max(0, one.allocated) for one in samples],
+                "numbers": [max(0, one.number) for one in samples],
+                "taken": [max(0, one.taken) for one in samples],
+                "kernels": [self._name(one.kernel) for one in samples],
+                "lines": [self._name(one.lines) for one in samples],
             }
         )
 

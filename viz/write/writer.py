@@ -373,10 +373,22 @@ class TraceWriter:
         """A kernel ran: its time on the device in ns and the bytes it moved."""
         self._output.launches.add(self.string(name), self.string(device), start_us, ns, size)
 
-    def memory(self, device: str, allocated: int, at: int | None = None) -> None:
-        """Bytes allocated on a device, from now on."""
+    def memory(
+        self,
+        device: str,
+        allocated: int,
+        at: int | None = None,
+        number: int = 0,
+        taken: int = 0,
+        kernel: str = "",
+        lines: Sequence[str] = (),
+    ) -> None:
+        """Bytes allocated on a device, from now on, as an allocation of `taken` bytes begins, or
+        (of 0) ends. `number` names it; 0: nobody knows. `kernel` is the first to write it, `lines`
+        are the user's that asked for that."""
         time_us = self.now() if at is None else at
-        self._output.memory.add(self.string(device), time_us, allocated)
+        row = self.string(device), time_us, allocated, number, taken
+        self._output.memory.add(*row, self.string(kernel), self.string("\n".join(lines)))
 
     def meta(self, key: str, value: object) -> None:
         """One of schema.META."""

@@ -20,7 +20,7 @@ from core.runtime.host import ALIGN
 from core.runtime.memory import allocated
 from core.runtime.numeric import from_memory, memory_dtype, to_memory
 from core.toolchain.processor import host_target
-from core.uop.observe import NullObserver, observing
+from core.uop.observe import MemoryChange, NullObserver, observing
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 from tests.core.runtime.asts import add
@@ -55,8 +55,8 @@ def test_memory_is_counted_freed_and_reused() -> None:
         def __init__(self) -> None:
             self.seen: list[tuple[str, int]] = []
 
-        def memory(self, device: str, allocated: int) -> None:
-            self.seen.append((device, allocated))
+        def memory(self, change: MemoryChange) -> None:
+            self.seen.append((change.device, change.allocated))
 
     gc.collect()  # memory that earlier tests left would be seen when it is freed
     before = allocated("CPU")

@@ -18,7 +18,7 @@ import pytest
 import viz
 from core.uop import observe
 from core.uop.matcher import PatternMatcher
-from core.uop.observe import attached, context
+from core.uop.observe import MemoryChange, attached, context
 from core.uop.rewrite import graph_rewrite
 from core.uop.rule import rule
 from core.uop.uop import UOp
@@ -57,7 +57,7 @@ def work(name: str) -> None:
             if (observer := attached()) is not None:
                 observer.launch(name, "CPU", 1, 2, 3)
                 observer.artifact("text", "CPU", "x", [graph.src], {})
-                observer.memory("CPU", 5)
+                observer.memory(MemoryChange("CPU", 5, 1, allocated=5))
     graph_rewrite(random_graph(3), rules, name=f"{name} alone")
 
 

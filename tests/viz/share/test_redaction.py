@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from viz.format import captured, rows, schema, userlines
-from viz.format.blocks import PACKED, PLAIN_NODES
+from viz.format.blocks import OLD, PACKED
 from viz.share.copy import write_trace
 from viz.share.redaction import TABLE, How, Wording, without_folders
 from viz.share.sql import TABLES, run_query
@@ -27,7 +27,7 @@ JSON_COLUMNS = {
     "rules": [*rows.RULES.names, "doc", "source", "sourceLine", "pattern"],
 }
 BLOCKS = {
-    **{columns.name: columns.names for columns in PACKED if columns is not PLAIN_NODES},
+    **{columns.name: columns.names for columns in PACKED if columns not in OLD},
     "user_lines": userlines.FIELDS,
     "captured": captured.FIELDS,
     "meta": schema.META,
@@ -150,7 +150,8 @@ def marked(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Sto
         t.artifact(kernel, kind, target, text, lines=[(y,)], facts=facts, title=title)
         t.captured(y, m("captured.name"), m("captured.device"), {}, {}, why=m("captured.why"))
         t.launch(m("launches.name"), m("launches.device"), 10, 500)
-        t.memory(m("memory.device"), 100)
+        taken_for = {"kernel": m("memory.kernel"), "lines": [m("memory.lines")]}
+        t.memory(m("memory.device"), 100, number=1, taken=100, **taken_for)
         said = m("user_lines.text")
         digest, proof = m("user_lines.digest"), m("user_lines.proof")
         t.user_lines(m("user_lines.file"), 3, f"{said}\n", digest=digest, proof=proof)

@@ -123,8 +123,8 @@ def _sizes(file: TraceFile, shift: float) -> list[tuple[Times, Times]]:
     known = file.memory[:MAX_MEMORY]
     take(len(known), _SPAN * len(known))
     by_device: dict[str, list[tuple[float, float]]] = {}
-    for device, time, allocated in known:
-        by_device.setdefault(device, []).append((bounded(time), bounded(allocated)))
+    for one in known:
+        by_device.setdefault(one.device, []).append((bounded(one.time), bounded(one.allocated)))
     found: list[tuple[Times, Times]] = []
     for sizes in by_device.values():
         both = np.array(sorted(sizes, key=lambda one: one[0]))

@@ -1,4 +1,3 @@
-/** When everything happened. */
 /** When everything of the run happened. Times are microseconds since the recording began. */
 export interface TimelineData {
   version: 1;
@@ -49,6 +48,13 @@ export interface DeviceTrack extends TrackHead {
 export interface MemoryTrack extends TrackHead {
   kind: "memory";
   bytes: number[];
+  /** Of each time the allocation that begins, and once more that ends; 0: nobody knows. */
+  numbers: number[];
+  /** Bytes of one that begins; what is the first to write it, and the user's lines, one name with
+   * line breaks. */
+  taken: number[];
+  kernels: number[];
+  lines: number[];
 }
 
 export type TimelineTrack = ThreadTrack | DeviceTrack | MemoryTrack;

@@ -7,14 +7,16 @@ import { canOpen, kernelNamed, openPicked, openRow, rowOf } from "./jump";
 import { namePick, pickedName, type Picked } from "./data/pick";
 import { timeText } from "./data/scale";
 import { HUES, type Total } from "./data/spans";
-import { inRun, mark, picked, pickNext, timelineData, zoomToPicked } from "./store";
+import { inRun, mark, moment, picked, pickNext, timelineData, zoomToPicked } from "./store";
 import { timelineLink, goTimeline } from "./link";
+import { Held } from "./Held";
 import { rateText, work } from "./rate";
 
 export function Selected() {
   const p = picked.value;
   const name = pickedName(timelineLink.value.pick);
-  const title = p?.name ?? name;
+  const m = moment.value;
+  const title = p?.name ?? (m ? `${m.device} memory` : name);
   return (
     <section class="tl-sel" data-region="Selection" aria-label="Selection">
       <div class="ph">
@@ -29,7 +31,7 @@ export function Selected() {
         )}
       </div>
       <div class="scroll">
-        {p ? <Span p={p} /> : name !== null ? <Named name={name} /> : <Nothing />}
+        {p ? <Span p={p} /> : m ? <Held moment={m} /> : name !== null ? <Named name={name} /> : <Nothing />}
         <Marks />
       </div>
     </section>
@@ -41,7 +43,7 @@ function Nothing() {
     <div class="state">
       <span>
         Click a span, or press <kbd>→</kbd> for the next one. Select a name in the table to
-        highlight all of its spans.
+        highlight all of its spans. Click into a device's memory for what it holds then.
       </span>
     </div>
   );

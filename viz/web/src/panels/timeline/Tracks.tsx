@@ -1,6 +1,6 @@
 /** The tracks: labels that open, spans on canvas. Wheel zooms, drag pans, a click selects. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { plural } from "../../state/format";
+import { bytes, plural } from "../../state/format";
 import { themeVersion } from "../../state/theme";
 import { prepare } from "../../ui/canvas";
 import { Icon } from "../../ui/Icon";
@@ -12,8 +12,10 @@ import { spanAt } from "./data/spans";
 import {
   end,
   litName,
+  moment,
   picked,
   pickItem,
+  pickMoment,
   pickNext,
   pointed,
   shelves,
@@ -78,6 +80,7 @@ export function Tracks() {
           scroll,
           marks: timelineLink.peek().marks,
           picked: p,
+          moment: moment.peek(),
           litName: litName.peek(),
           pointed: pointed.peek(),
           failed,
@@ -93,6 +96,7 @@ export function Tracks() {
     size,
     timelineLink.value.marks,
     picked.value,
+    moment.value,
     litName.value,
     pointed.value,
     themeVersion.value,
@@ -114,6 +118,11 @@ export function Tracks() {
           if (i >= 0) return { track: row.track, item: row.item[i]! };
         }
     return null;
+  };
+  const memoryAt = (y: number): number | null => {
+    const at = y - RULER + scroll;
+    const shelf = all.find((s) => s.memory && at >= s.top && at < s.top + s.height);
+    return y < RULER || !shelf ? null : shelf.track;
   };
   const onWheel = (e: WheelEvent): void => {
     if (e.shiftKey || e.altKey) return;
@@ -203,7 +212,9 @@ export function Tracks() {
               if (moved.current) return;
               const box = e.currentTarget.getBoundingClientRect();
               const found = hit(e.clientX - box.left, e.clientY - box.top);
+              const memory = found ? null : memoryAt(e.clientY - box.top);
               if (found) pickItem(found.track, found.item);
+              else if (memory !== null) pickMoment(memory, timeAt(e.clientX - box.left));
               else if (timelineLink.peek().pick !== null) goTimeline({ pick: null });
             }}
             onPointerCancel={() => (drag.current = null)}
@@ -223,15 +234,18 @@ export function Tracks() {
   );
 }
 
-/** The selected span for those who listen. */
+/** The selected span, or the moment of a memory, for those who listen. */
 function Said() {
   const p = picked.value;
+  const m = moment.value;
   const step = p ? (p.span[1] - p.span[0]) / 100 || 1 : 1;
   return (
     <div class="sr" id="tl-said" aria-live="polite">
       {p
         ? `${p.name}, ${p.hue}, from ${timeText(p.span[0], step)}, ${timeText(p.span[1] - p.span[0], step)} long`
-        : ""}
+        : m
+          ? `${m.device} memory, ${bytes(m.bytes)} at ${timeText(m.time, 1)}`
+          : ""}
     </div>
   );
 }

@@ -1,7 +1,7 @@
 /** Commands of the timeline. */
 import { canOpen, openPicked } from "./jump";
 import { saveTraceEvents } from "./save";
-import { end, mark, nextMark, pan, picked, pickNext, show, timelineData, zoom, zoomToPicked } from "./store";
+import { end, lanes, mark, nextMark, pan, picked, pickNext, pickPeak, show, timelineData, zoom, zoomToPicked } from "./store";
 import type { Command } from "../../parts/command";
 import { timelineLink, goTimeline } from "./link";
 
@@ -38,6 +38,7 @@ export const timelineCommands: readonly Command[] = [
   command("next", "Next span", ["ArrowRight"], () => pickNext(1)),
   command("prev", "Previous span", ["ArrowLeft"], () => pickNext(-1)),
   command("zoom", "Zoom to the selected span", [], zoomToPicked, () => picked.value !== null),
+  command("peak", "Memory at the peak", [], pickPeak, () => lanes.value.some((l) => l.memory)),
   command("open", "Open the selection in the graphs", ["Enter"], openPicked, canOpen),
   command("save", "Save the timeline for Perfetto", [], saveTraceEvents),
 ];

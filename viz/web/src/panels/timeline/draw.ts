@@ -55,6 +55,8 @@ export interface Picture {
   marks: readonly number[];
   /** Picked span: its track and place in it; a name that is lit. */
   picked: { track: number; span: Stretch; name: string } | null;
+  /** The moment at which a memory is looked at. */
+  moment: { track: number; time: number } | null;
   litName: number;
   pointed: number | null;
   failed: ReadonlyMap<number, ReadonlySet<number>>;
@@ -94,7 +96,13 @@ export function drawTracks(
       if (rowTop < height && rowTop + SPAN > RULER)
         drawRow(g, row, rowTop, shelf.kernel >= 0 ? SPAN - 4 : SPAN, width, p, c);
     }
-    if (shelf.memory) drawMemory(g, shelf.memory, top + 6, shelf.height - 14, width, p.shown, c);
+    if (shelf.memory) {
+      drawMemory(g, shelf.memory, top + 6, shelf.height - 14, width, p.shown, c);
+      if (p.moment?.track === shelf.track) {
+        g.fillStyle = c.accent;
+        g.fillRect(Math.round(x(p.moment.time)), top, 2, shelf.height - 1);
+      }
+    }
     g.fillStyle = c.line;
     g.fillRect(0, Math.round(top + shelf.height) - 1, width, 1);
   }

@@ -41,4 +41,4 @@ export function openRow(row: Row | undefined): void {
 
 /** Whether there is anything picked that the graphs show. */
 export const canOpen = (): boolean =>
-  timelineData.value !== null && timelineLink.value.pick !== null;
+  timelineData.value !== null && (picked.value !== null || pickedName(timelineLink.value.pick) !== null);

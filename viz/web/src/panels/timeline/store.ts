@@ -5,6 +5,7 @@ import { view } from "../../state/state";
 import { Watched } from "../../state/watched";
 import type { TimelineData } from "../../data/messages/timeline";
 import { arrange, type Part, type Shelf } from "./data/arrange";
+import { momentOf, momentPick, PEAK } from "./data/alive";
 import { pickedName, pickOf, resolve } from "./data/pick";
 import { around, bounded, panned, shows, zoomed, type Stretch } from "./data/scale";
 import { above, lanesOf, totals, type SpanRow } from "./data/spans";
@@ -38,6 +39,10 @@ export const shelves = computed<readonly Shelf[]>(() =>
 );
 export const picked = computed(() =>
   timelineData.value ? resolve(timelineData.value, timelineLink.value.pick) : null,
+);
+/** What a device's memory holds at the moment that is picked. */
+export const moment = computed(() =>
+  timelineData.value ? momentOf(timelineData.value, timelineLink.value.pick) : null,
 );
 /** Index of the name that is picked, by itself or through a launch; -1 for none. */
 export const litName = computed(() => {
@@ -108,8 +113,27 @@ function revealPicked(): void {
   show(panned(shown.peek(), (p.span[0] + p.span[1]) / 2 - (from + to) / 2, end.peek()));
 }
 
-/** The next (or previous) span: of the picked name, or else of the row of the picked span. */
+/** Shows what a device's memory holds at a time. */
+export function pickMoment(track: number, time: number): void {
+  const row = lanes.peek()[track]?.memory;
+  const item = row ? above(row.time, time) - 1 : -1;
+  if (item >= 0) goTimeline({ pick: momentPick(track, item) });
+}
+
+/** Shows what memory holds where it is fullest. */
+export const pickPeak = (): void => goTimeline({ pick: PEAK });
+
+/** The next (or previous) change of the memory that is looked at; of spans: of the picked name, or
+ * else of the row of the picked span. */
 export function pickNext(direction: 1 | -1): void {
+  const m = moment.peek();
+  if (m) {
+    const item = m.item + direction;
+    const there = lanes.peek()[m.track]?.memory?.time[item] !== undefined;
+    if (there) goTimeline({ pick: momentPick(m.track, item) });
+    else announce(direction > 0 ? "Nothing later" : "Nothing earlier");
+    return;
+  }
   const p = picked.peek();
   const name = litName.peek();
   const at = p ? p.span[0] : shown.peek()[0] - direction;

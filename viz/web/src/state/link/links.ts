@@ -38,6 +38,9 @@ export const nearMissesAt = (rewrite: number, rule: number): string =>
 export const timeAt = ([from, to]: readonly [number, number]): string =>
   address({ v: "timeline", t: `${Math.floor(from)}_${Math.ceil(Math.max(to, from + 1))}` });
 
+/** What memory holds where it is fullest. */
+export const atPeak = (): string => address({ v: "timeline", i: "peak" });
+
 /** All spans and launches of one name in the timeline. */
 export const spansNamed = (name: string): string =>
   address({ v: "timeline", i: `n:${name.slice(0, 200)}` });

@@ -2,7 +2,7 @@
 import { useMemo, useState } from "preact/hooks";
 import type { Part } from "../../../data/messages/overview";
 import { Go } from "../../../parts/Go";
-import { pageAt, timeAt } from "../../../state/link/links";
+import { atPeak, pageAt, timeAt } from "../../../state/link/links";
 import { percent } from "../../../parts/speed";
 import { followLink } from "../../../state/actions";
 import { bytes, micros } from "../../../state/format";
@@ -82,7 +82,7 @@ export function Course() {
         {a.peak > 0 && (
           <span class="nw" title="Peak memory allocated at one time, over all devices">
             <i class="hue memory" />
-            memory <Go to={pageAt("timeline")}>{bytes(a.peak)}</Go>
+            memory <Go to={atPeak()}>{bytes(a.peak)}</Go>
           </span>
         )}
         <span class="sp" />
