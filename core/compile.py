@@ -29,13 +29,15 @@ from core.toolchain.nvidia_tools import find_tool
 from core.toolchain.program import Argument, Artifact, Program
 from core.toolchain.sass import sass
 from core.uop import UOp
+from core.uop.asking import kernel_lines
 from core.uop.givenkernel import check_ast
 from core.uop.kernelinfo import Opt
 from core.uop.kernels import is_lowered
 from core.uop.observe import attached, context
-from core.uop.origin import calls_of
+from core.uop.origin import calls_of, lines_in
 from core.uop.policy import in_force, stage
 from core.uop.spec import machine_spec, program_spec
+from core.uop.uop import line_of
 
 ASSEMBLERS: Final[Mapping[Family, Callable[[Artifact, str, Sequence[UOp]], Artifact]]] = {
     "cpu": cpu_assembly,
@@ -97,6 +99,8 @@ def _compile(ast: UOp, target: Target, opts: tuple[Opt, ...] | None, report: str
             if report:
                 observer.artifact(SEARCH, target.name, report, (), {})
             observer.kernel(ast, program)
+            if lines := kernel_lines.of(ast):
+                observer.origins(ast, lines)
     return program
 
 
@@ -115,9 +119,10 @@ def _programs(
 
 def _calls(ast: UOp) -> tuple[str, ...]:
     """The user's lines and calls behind a kernel; of one written by hand, first the call of it."""
-    lines = calls_of(ast.toposort())
-    written = is_lowered(ast) and ast.origin
-    return tuple(dict.fromkeys((written, *lines))) if written else lines
+    known = kernel_lines.of(ast)
+    lines = calls_of(ast.toposort(), known.get if known else line_of)
+    written = lines_in(known.get(ast, ast.origin)) if is_lowered(ast) else ()
+    return tuple(dict.fromkeys((*written, *lines)))
 
 
 def sources_for(

@@ -20,7 +20,7 @@ from core.uop.matcher import PatternMatcher
 from core.uop.ops import GroupOp, Ops
 from core.uop.origin import backward_of
 from core.uop.rule import rule
-from core.uop.uop import UOp, creating
+from core.uop.uop import UOp, creating, line_of
 from core.uop.upat import UPat
 
 Grads: TypeAlias = "tuple[UOp | None, ...]"
@@ -46,11 +46,11 @@ def gradients(root: UOp, seed: UOp, targets: Iterable[UOp]) -> dict[UOp, UOp]:
                 kept = found[u] if u in wanted else found.pop(u)
                 outputs.setdefault(u.src[0], {})[u] = kept
             elif u in outputs and u in leads:
-                creating.origin = backward_of(u.origin) if u.origin else saved
+                creating.origin = backward_of(line) if (line := line_of(u)) else saved
                 grads = zip(inputs_of_call(u), call_gradients(u, outputs.pop(u)), strict=True)
                 _add(grads, leads, found)
             elif u in found and any(s in leads for s in u.src):
-                creating.origin = backward_of(u.origin) if u.origin else saved
+                creating.origin = backward_of(line) if (line := line_of(u)) else saved
                 _flow(u, found[u] if u in wanted else found.pop(u), leads, found)
     finally:
         creating.origin = saved

@@ -33,10 +33,12 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "core.uop.ranges",
         "core.uop.derive",
         "core.uop.users",
+        "core.uop.uses",
     ),
     ("core.uop.arithmetic", "core.uop.movement", "core.uop.variables"),
     ("core.uop.uop",),
     (
+        "core.uop.asking",
         "core.uop.caller",
         "core.uop.kernels",
         "core.uop.match_compiled",

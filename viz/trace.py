@@ -53,6 +53,7 @@ from viz.recording.reports import (
     Kernel,
     Launch,
     Memory,
+    Origins,
     RewriteBegin,
     RewriteEnd,
     Values,
@@ -265,6 +266,10 @@ class Recorder:
         self._here.part.add(Kernel(ast, program))
         if self.capture is not None:
             self.capture.know(ast)
+
+    def origins(self, ast: UOp, lines: Mapping[UOp, str]) -> None:
+        """See Observer."""
+        self._here.part.add(Origins(ast, lines))
 
     def launch(self, name: str, device: str, ns: int, start_ns: int, bytes_: int) -> None:
         """See Observer."""

@@ -19,6 +19,7 @@ from core.passes.optimize.search import Found, Limits, Told, search
 from core.runtime.device import Device
 from core.runtime.emulator.device import EmulatorDevice
 from core.target import Target
+from core.uop.asking import asked_for_kernel, kernel_lines
 from core.uop.kernelinfo import KernelInfo, Opt
 from core.uop.policy import in_force
 from core.uop.uop import UOp
@@ -48,7 +49,10 @@ def tuned(ast: UOp, device: str, target: Target) -> tuple[UOp, str]:
         choice = kept_choice(ast, device, target, (width, BEAM_SECONDS.value), find)
     except UopvizError as error:
         return ast, f"not searched: {error.what}\n"
-    return ast.replace(arg=replace(info, opts=choice.opts, found_for=target.name)), choice.report
+    found = ast.replace(arg=replace(info, opts=choice.opts, found_for=target.name))
+    if lines := kernel_lines.of(ast):
+        asked_for_kernel(found, lambda u: lines.get(ast if u is found else u))
+    return found, choice.report
 
 
 def searched(

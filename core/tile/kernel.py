@@ -25,6 +25,7 @@ from core.tile.sizes import A_SIZE, Size, is_size, most, shown
 from core.tile.swizzle import Swizzle
 from core.tile.team import Building, index
 from core.tile.tiles import GL, RT, RV, ST, SV, Each
+from core.uop.asking import asked_for_kernel, begin_work
 from core.uop.kernelinfo import KERNEL_NAME, AxisType, KernelInfo
 from core.uop.ops import Ops
 from core.uop.uop import UOp
@@ -101,6 +102,7 @@ class Kernel:
                 hint="a letter, then up to 127 letters, digits and _, as every language takes it",
             )
         self.name = name
+        self._work = begin_work()
         self.target = target if isinstance(target, Target) else target_named(target)
         sizes = _grid(grid, self.target)
         _check_warps(warps, self.target)
@@ -145,6 +147,8 @@ class Kernel:
     ) -> None:
         if kind is None:
             self.finish()
+        elif self._work is not None:
+            self._work.end()
 
     # memory
 
@@ -306,6 +310,9 @@ class Kernel:
         root = UOp.group(*dict.fromkeys([*stored, *order.finish()])).end(*self._outer)
         order.ended = True
         self._finished = UOp.sink(root, arg=KernelInfo(self.name, (), tuple(self._kernel.tiles)))
+        if self._work is not None:
+            self._work.end()
+            asked_for_kernel(self._finished, self._work.work.own)
         return self._finished
 
     @property

@@ -13,7 +13,7 @@ from types import FrameType
 from typing import Final
 
 from core.uop.frames import caller_frame
-from core.uop.origin import split_origin
+from core.uop.origin import lines_in, split_origin
 from core.uop.uop import creating
 
 CORE: Final = f"{Path(__file__).parent.parent}{os.sep}"
@@ -37,7 +37,7 @@ def user_line(
 
 def here() -> str:
     """The user's line in force, for error messages; "" where there is none."""
-    return split_origin(creating.origin or "")[0]
+    return split_origin(lines_in(creating.origin)[0])[0] if creating.origin else ""
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, ParamSpec, Protocol, TypeVar, cast
 
 from core.uop.matcher import PatternMatcher
 from core.uop.rule import Rule
-from core.uop.uop import UOp
+from core.uop.uop import UOp, keep_uses
 from core.uop.visits import Visits
 
 P = ParamSpec("P")
@@ -103,6 +103,12 @@ class Observer(Protocol):
     def kernel(self, ast: UOp, program: object) -> None:
         """Inside a kernel context: the finished Program."""
 
+    def origins(self, ast: UOp, lines: Mapping[UOp, str]) -> None:
+        """The kernel `ast` was built, or an equal one, or a graph `ast` of Tensors was cut into
+        kernels: which lines of the user's program ask for its nodes, a line of text each ("": none
+        that is known); a node that is left out has its own `origin`. Equal nodes of two kernels
+        are one node, whose `origin` is that of the first."""
+
     def launch(self, name: str, device: str, ns: int, start_ns: int, bytes_: int) -> None:
         """A kernel ran for `ns`, from `start_ns` on the clock of time.perf_counter_ns."""
 
@@ -147,12 +153,14 @@ def attached() -> Observer | None:
 def attach(observer: Observer) -> None:
     """`observer` is told of everything that begins from now on, in all threads."""
     _attached.append(observer)
+    keep_uses(True)
 
 
 def detach(observer: Observer) -> None:
     """Ends `attach`; nothing where it was not attached."""
     with suppress(ValueError):
         _attached.remove(observer)
+    keep_uses(bool(_attached))
 
 
 @contextmanager

@@ -23,7 +23,8 @@ from core.uop.policy import Applied, in_force
 from core.uop.rewrite_errors import Waiting, endless, loop_of, no_node, other_type, raised
 from core.uop.rule import Rule, Variant
 from core.uop.substitute import substituted
-from core.uop.uop import UOp, creating
+from core.uop.uop import UOp, creating, nobody, program
+from core.uop.uses import Uses
 from core.uop.visits import Visits, noting
 
 Gate = Callable[[UOp], bool]
@@ -114,6 +115,7 @@ class _Walk:
         self.bottom = None if bottom_up else matcher
         self.bottom_up = bottom_up
         self.observer = attached()
+        self.asking: Uses[UOp] = nobody if creating.uses is program else creating.uses
         self.rule: Rule | None = None
         self.node: UOp | None = None
         self.kept: list[UOp] = []
@@ -134,10 +136,11 @@ class _Walk:
     ) -> UOp:
         """Rewrites `sink` (and, for `whole_graph`, whatever below it was not reached), after it has
         put the nodes of `first` in place."""
-        observer, origin = self.observer, creating.origin
+        observer, origin, asking = self.observer, creating.origin, creating.uses
         if observer is not None:
             place = caller_place(2)
             observer.rewrite_begin(self.name, self.sink, self.shown, self.bottom_up, place)
+        creating.uses = self.asking
         try:
             if first:
                 self.sink = substituted(observer, self.sink, first)
@@ -152,7 +155,7 @@ class _Walk:
                 observer.rewrite_end(None, error, self.rule, self.node)
             raise
         finally:
-            creating.origin = origin
+            creating.origin, creating.uses = origin, asking
         result: UOp = outcome[self.sink]
         if observer is not None:
             self._tell_visits(observer)
@@ -312,7 +315,7 @@ class _Walk:
     def _attempt_observed(
         self, visits: Visits, tried: tuple[Variant, ...], node: UOp
     ) -> tuple[UOp, Rule] | None:
-        creating.origin = node.origin
+        creating.origin = node.origin if self.asking is nobody else self.asking.line(node)
         observer, declined = cast(Observer, self.observer), visits.declined
         ready, last, begun = visits.ready(tried), None, perf_counter_ns()
         for match, rule, spent in ready:

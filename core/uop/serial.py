@@ -25,6 +25,7 @@ from core.uop.args import (
     encode_arg,
     encode_dtype,
 )
+from core.uop.asking import kernel_lines
 from core.uop.kernelinfo import AxisType, KernelInfo
 from core.uop.ops import GroupOp, Ops
 from core.uop.shapes import is_devices
@@ -112,7 +113,9 @@ def digest(root: UOp) -> int:
 
 
 def from_data(data: object) -> list[UOp]:
-    """The roots of the graph that `to_data` wrote. Raises FormatError for anything else."""
+    """The roots of the graph that `to_data` wrote. An origin may be several, a line each; those of
+    a kernel are its own, whatever its nodes are used for besides. Raises FormatError for anything
+    else."""
     if not isinstance(data, dict):
         raise _bad("a graph is not an object")
     graph = cast("dict[str, Json]", data)
@@ -135,7 +138,12 @@ def from_data(data: object) -> list[UOp]:
         left -= len(made[-1].src)
         if left < 0:
             raise _bad(f"more than {MAX_SOURCES} sources")
-    return [made[_position(root, len(made))] for root in roots]
+    found = [made[_position(root, len(made))] for root in roots]
+    if len(found) == 1 and found[0].op is Ops.SINK:
+        asked = {u: _origin(node) for u, node in zip(made, nodes, strict=True)}
+        if any(asked.values()):
+            kernel_lines.put(found[0], asked)
+    return found
 
 
 def _encode(u: UOp, place: dict[UOp, int]) -> list[Json]:
@@ -178,8 +186,13 @@ def decode_node(node: Json, made: Sequence[UOp]) -> UOp:
         if not isinstance(origin, str) or len(origin) > MAX_ORIGIN:
             raise _bad("an origin is not a line of a file", at)
         if u.origin is None:
-            u.origin = origin
+            u.origin = origin.partition("\n")[0]
     return u
+
+
+def _origin(node: Json) -> str:
+    """The origins of a node that `decode_node` has read."""
+    return str(node[5]) if isinstance(node, list) and len(node) == 6 else ""
 
 
 def _checked(op: Ops, arg: object, at: str) -> object:

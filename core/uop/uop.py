@@ -30,7 +30,13 @@ from core.uop.ranges import ranges_of
 from core.uop.shapes import device_of, shape_of, shown
 from core.uop.shards import axis_of, rows_and_columns
 from core.uop.users import Users
+from core.uop.uses import Nobody, Program, Uses
 from core.uop.variables import Variables
+
+program: Program[UOp] = Program()
+nobody: Nobody[UOp] = Nobody()
+_keeping_uses = False
+"""Whether it is kept who asks for nodes; only while somebody observes."""
 
 
 class Creating(threading.local):
@@ -40,11 +46,49 @@ class Creating(threading.local):
     origin: str | None = None
     find: Callable[[], str | None] | None = None
     """Finds the line for a node where `origin` is None; None for nodes without one."""
+    uses: Uses[UOp] = program
+    """Hears which line asks for which node, new or not, while that is kept."""
 
 
 creating = Creating()
+
+
 _IN_FORCE = "in force"
 """As an origin: that of `creating`."""
+
+
+def keep_uses(wanted: bool) -> None:
+    """From here on, it is kept who asks for nodes, or it is not."""
+    global _keeping_uses
+    _keeping_uses = wanted
+
+
+def keeps_uses() -> bool:
+    """Whether it is kept who asks for nodes."""
+    return _keeping_uses
+
+
+def line_of(u: UOp) -> str | None:
+    """The user's lines that ask for a node in the present work, a line of text each; while that is
+    not kept, the one that asked first."""
+    return creating.uses.line(u) if _keeping_uses else u.origin
+
+
+def _asked(u: UOp, origin: str | None, uses: Uses[UOp]) -> None:
+    """Tells that somebody asks for a node which is there already."""
+    line = creating.origin if origin is _IN_FORCE else origin
+    if line is None and creating.find is not None:
+        line = creating.find()
+    if line is not None:
+        uses.asked(u, line)
+
+
+def _made(u: UOp, uses: Uses[UOp]) -> None:
+    """Tells that somebody has had a node made. Of several lines, `origin` is the first."""
+    if (lines := u.origin) is not None:
+        u.origin = lines.partition("\n")[0]
+        if uses is not program or lines is not u.origin:
+            uses.asked(u, lines)
 
 
 class _Interned(weakref.ref["UOp"]):
@@ -139,6 +183,8 @@ class UOp(Arithmetic, Movement, Variables):
         key = (op, dtype, src, arg if plain else _arg_key(arg), tag)
         ref = _nodes.get(key)
         if ref is not None and (found := ref()) is not None:
+            if _keeping_uses and (uses := creating.uses) is not nobody:
+                _asked(found, origin, uses)
             return found
         self = object.__new__(cls)
         self.op, self.dtype, self.src, self.arg, self.tag = op, dtype, src, arg, tag
@@ -153,6 +199,8 @@ class UOp(Arithmetic, Movement, Variables):
             if (found := first()) is not None:
                 return found
             _nodes[key] = ref
+        if _keeping_uses and (uses := creating.uses) is not nobody:
+            _made(self, uses)
         return self
 
     def __repr__(self) -> str:
@@ -299,13 +347,16 @@ class UOp(Arithmetic, Movement, Variables):
         )
         if made.origin is None:
             made.origin = self.origin
+        if _keeping_uses and creating.origin is None:
+            _asked(made, line_of(self), creating.uses)
         return made
 
     def rebuild(self, src: tuple[UOp, ...]) -> UOp:
         """The same node with other sources; it keeps its origin, whatever is in force."""
         if src == self.src:
             return self
-        made = UOp(self.op, self.dtype, src, self.arg, self.tag, self.origin)
+        origin = creating.uses.line(self) if _keeping_uses else self.origin
+        made = UOp(self.op, self.dtype, src, self.arg, self.tag, origin)
         if made.origin is None:
             made.origin = self.origin
         return made

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Route, expect
 
+import viz
 from tests.browser.explorer import Explorer
 from tests.browser.fixtures import Pass
 from tests.browser.served import PROGRAMS, Process, export, record, run_live, serve
@@ -312,3 +313,48 @@ def test_no_name_is_cut_where_it_has_room(new_page: New, server: Process) -> Non
         return head.scrollWidth > head.clientWidth && row.right < cell.right - 20;
       }).map((name) => name.textContent)""")
     assert cut == []
+
+
+TWO_FILES = """
+import a.layers
+import b.layers
+from core import Tensor
+
+x = Tensor([[1.0, 2.0], [3.0, 4.0]]).realize()
+a.layers.forward(x)
+b.layers.forward(x)
+"""
+LAYERS = """
+def forward(x):
+    y = ({0} + 1).exp().log().sin()
+    return (y * {1}).sum(axis=1, keepdim=True).relu().maximum(0.5).contiguous().realize()
+"""
+OVERLAPPING = """() => [...document.querySelectorAll(".ov-line")].flatMap((line) => {
+  const boxes = [...line.children].map((el) => [el.textContent, el.getBoundingClientRect()]);
+  return boxes.slice(1).filter(([, box], i) => box.left < boxes[i][1].right - 0.5)
+    .map(([text]) => text);
+})"""
+
+
+def test_lines_of_two_files_stand_apart_and_are_told_apart(
+    new_page: New, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for package, factor in (("a", 2), ("b", 3)):
+        (tmp_path / package).mkdir()
+        (tmp_path / package / "__init__.py").touch()
+        (tmp_path / package / "layers.py").write_text(LAYERS.format("x", factor))
+    monkeypatch.syspath_prepend(tmp_path)
+    with viz.record(tmp_path / "t.viz"):
+        exec(TWO_FILES, {})
+    with serve(tmp_path / "t.viz") as server:
+        e = opened(new_page, server)
+        lines = e.page.locator(".ov-line")
+        for width in (1024, 1280, 1920):
+            e.page.set_viewport_size({"width": width, "height": 900})
+            expect(lines.first).to_be_visible()
+            assert e.page.evaluate(OVERLAPPING) == []
+            said = [link.inner_text() for link in e.page.locator(".ov-line > .link").all()]
+            for package in ("a", "b"):
+                assert f"{package}/layers.py:4" in said, (width, said)
+        assert e.page.evaluate(OVERHANG) == []
+        e.page.goto("about:blank")

@@ -243,7 +243,8 @@ def step_data(store: Run, bundle: dict[str, Any], step: int) -> dict[str, Any]:
     }
     origin, origins = bundle["nodes"]["origin"], bundle["origins"]
     nodes = (delta["before"], delta["after"], *(node for _, node in delta["binds"]))
-    data["calls"] = list(dict.fromkeys(origins[origin[n]] for n in nodes if origin[n] >= 0))
+    asked = (origins[origin[n]] for n in nodes if origin[n] >= 0)
+    data["calls"] = list(dict.fromkeys(line for lines in asked for line in lines.split("\n")))
     called = {split_origin(call)[0].rpartition(":")[0] for call in data["calls"]}
     data["files"] = [one for one in since["files"] if one["file"] in called]
     data["bindings"] = [

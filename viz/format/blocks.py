@@ -115,6 +115,10 @@ TRIES: Final = Columns(
     *(*differences("rewrite"), *strings("pass"), *numbers("rule", "tries", "us", "function_us")),
 )
 GATED: Final = Columns("gated", schema.GATED, *differences("rewrite", "node"))
+ORIGINS: Final = Columns(
+    "origins", schema.ORIGINS, *differences("kernel", "node"), *strings("origin", delta=True)
+)
+"""The lines that ask for each node of a kernel, in this kernel."""
 TEXT_LINES: Final = Columns(
     "text_lines", schema.TEXT_LINES, *numbers("lines", "length"), *differences("nodes")
 )
@@ -134,7 +138,7 @@ REWRITES: Final = Columns(
 
 PACKED: Final = (
     *(PLAIN_NODES, HEADS, NODES, EVENTS, LAUNCHES, PLAIN_MEMORY, MEMORY, RULE_SETS, VISITS),
-    *(TRIES, GATED, TEXT_LINES, REWRITES),
+    *(TRIES, GATED, ORIGINS, TEXT_LINES, REWRITES),
 )
 """All kinds of blocks that are columns."""
 OLD: Final = (PLAIN_NODES, PLAIN_MEMORY)

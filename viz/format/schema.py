@@ -33,6 +33,7 @@ GATED: Final = 16
 CAPTURED: Final = 17
 VALUES: Final = 18
 MEMORY: Final = 19
+ORIGINS: Final = 20
 
 RULES_PACKED: Final = 3
 """The first version without a table `rules`."""

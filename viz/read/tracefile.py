@@ -33,6 +33,7 @@ from viz.format.userlines import UserLines, unpack_user_lines
 from viz.read.database import Database
 from viz.read.eventblocks import EventBlocks, block_data
 from viz.read.nodes import NodeTable
+from viz.read.origins import KernelOrigins
 from viz.read.records import (
     MAX_NAME,
     Context,
@@ -102,6 +103,7 @@ class TraceFile:
         self.try_times = TryTimes()
         self.gated: dict[int, set[int]] = {}
         """By rewrite that had a gate, the nodes that it kept; of older files, none."""
+        self.origins = KernelOrigins(self.nodes)
         self._countable = True
         self._packed: list[RewriteRow] = []
         """Rewrites that were packed and are not yet among the others."""
@@ -120,6 +122,7 @@ class TraceFile:
             schema.VISITS: lambda _first, _count, data: self.visits.add(data),
             schema.TRIES: lambda _first, _count, data: self.try_times.add(data),
             schema.GATED: self._add_gated,
+            schema.ORIGINS: lambda _first, _count, data: self.origins.add(data),
             schema.REWRITES: self._add_rewrites,
             schema.CAPTURED: self._add_captured,
         }

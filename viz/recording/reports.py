@@ -104,6 +104,14 @@ class Kernel:
 
 
 @dataclass(slots=True, eq=False)
+class Origins:
+    """The lines that ask for the nodes of the kernel with the AST `root`, a line of text each."""
+
+    root: UOp
+    lines: Mapping[UOp, str]
+
+
+@dataclass(slots=True, eq=False)
 class Launch:
     """A kernel ran for `ns` from `at` on and moved `size` bytes."""
 
@@ -164,6 +172,7 @@ Report = (
     | RewriteEmpty
     | Artifact
     | Kernel
+    | Origins
     | Launch
     | Memory
     | Values

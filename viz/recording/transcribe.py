@@ -15,6 +15,7 @@ import numpy as np
 
 from core.uop.matcher import PatternMatcher
 from core.uop.observe import MemoryChange
+from core.uop.origin import lines_in
 from core.uop.rule import Rule
 from core.uop.uop import UOp
 from core.uop.visits import Visits
@@ -34,6 +35,7 @@ from viz.recording.reports import (
     Kernel,
     Launch,
     Memory,
+    Origins,
     Report,
     RewriteBegin,
     RewriteEmpty,
@@ -100,6 +102,8 @@ class Transcriber:
         self._allocations: dict[int, int] = {}
         """Numbers of those that last, by the core's keys."""
         self._taken = 0
+        self._asked: dict[int, int] = {}
+        """Of each kernel, by its AST, a hash of the lines that were written last."""
         self._visits: dict[tuple[str, int], Visits] = {}
         """By name of the pass and set of rules, what is not written yet."""
         self._sets: weakref.WeakKeyDictionary[PatternMatcher, int] = weakref.WeakKeyDictionary()
@@ -203,7 +207,7 @@ class Transcriber:
                         pending.pop()
                         report = RewriteEmpty()
                     tell(report, place)
-                case Visited() | Gated() | Launch() | Memory() | Values():
+                case Visited() | Gated() | Launch() | Memory() | Values() | Origins():
                     found.append(Told(report, not pending, 0))
                     roots[place] = report.root
                 case _:
@@ -351,6 +355,8 @@ class Transcriber:
             case Launch():
                 start = writer.since(report.at)
                 writer.launch(report.name, report.device, start, report.ns, report.size)
+            case Origins():
+                self._origins(report)
             case Values():
                 told = report.arguments, report.variables, report.launch, report.why
                 writer.captured(self._number(report.root), report.name, report.device, *told)
@@ -409,6 +415,19 @@ class Transcriber:
                 )
             case _:  # rewrites, which `_reports` writes
                 pass
+
+    def _origins(self, report: Origins) -> None:
+        kernel, told = self._number(report.root), tuple(report.lines.values())
+        if self._asked.get(kernel) == hash(told):
+            return  # a kernel is told of when it is built, and again when it is compiled
+        self._asked[kernel] = hash(told)
+        other = [u for u, line in report.lines.items() if line != (u.origin or "")]
+        numbers = self._number.all(other, (report.root,)).tolist()
+        asked = [lines_in(report.lines[u]) for u in other]
+        for line in dict.fromkeys(line for lines in asked for line in lines):
+            self._sources.note(line)
+        root = lines_in(report.lines.get(report.root, report.root.origin))
+        self.writer.origins(kernel, {kernel: root, **dict(zip(numbers, asked, strict=True))})
 
     def _rules_of(self, rules: list[Rule]) -> Ints:
         """The numbers of many rules."""

@@ -17,6 +17,7 @@ from core.errors import BudgetError
 from core.garbage import collector_paused
 from viz.budget import part, take
 from viz.read.nodes import Sources
+from viz.read.origins import OriginsOf
 from viz.read.records import Rewrite
 from viz.read.steps import Events, Match, read_steps
 from viz.read.tracefile import TraceFile
@@ -67,12 +68,14 @@ def make_bundle(
     numbers: Numbers,
     place: Place,
     learn: Learn = _forget,
+    ast: int = 0,
 ) -> dict[str, Any]:
     """The bundle of `rewrite`, with `numbers` of the whole run; `place` shortens "file:line";
-    `learn` hears what each step adds and removes. Raises BudgetError where not even the graph
-    fits."""
+    `learn` hears what each step adds and removes; `ast` is that of the kernel, or the graph of the
+    schedule, that the pass is of: origins are those of nodes in it. Raises BudgetError where not
+    even the graph fits."""
     with collector_paused():
-        return _make(file, rewrite, facts, numbers, place, learn)
+        return _make(file, rewrite, facts, numbers, place, learn, file.origins.within(ast))
 
 
 def _make(
@@ -82,6 +85,7 @@ def _make(
     numbers: Numbers,
     place: Place,
     learn: Learn,
+    origins: OriginsOf,
 ) -> dict[str, Any]:
     rule_id = numbers.rule
     sources = Sources(file.nodes)
@@ -92,7 +96,7 @@ def _make(
     learn(
         rewrite, [(m.rule, len(d.added), len(d.removed)) for (m, _), (*_, d) in steps_and_changes]
     )
-    table = _Table(file, sources, facts, numbers.node, place)
+    table = _Table(file, sources, facts, numbers.node, place, origins)
     initial = replay.initial
     failure = None if rewrite.error is None else Failure(rewrite.error, file.nodes.count)
     for node in (*replay.all_nodes(), *(failure.nodes if failure else ())):
@@ -237,11 +241,17 @@ class _Table:
     """The content table: distinct nodes with their fields as indices of string tables."""
 
     def __init__(
-        self, file: TraceFile, sources: Sources, facts: Facts, global_id: Ids, place: Place
+        self,
+        file: TraceFile,
+        sources: Sources,
+        facts: Facts,
+        global_id: Ids,
+        place: Place,
+        origins: OriginsOf,
     ) -> None:
         self.index: dict[int, int] = {}
         self._file, self._sources, self._facts = file, sources, facts
-        self._global, self._place = global_id, place
+        self._global, self._place, self._origins_of = global_id, place, origins
         self.order: list[int] = []
 
     def add(self, node: int) -> None:
@@ -269,7 +279,7 @@ class _Table:
         args, arg = self._strings("arg", arg_text)
         locs, loc = self._strings("loc", self._place)
         tags, tag = self._strings("tag", arg_text)
-        origins, origin = self._strings("origin", self._place)
+        origins, origin = self._origins()
         shapes, shape = _tabulate([fact.shape for fact in facts])
         devices, device = _tabulate([fact.device for fact in facts])
         return {
@@ -297,6 +307,18 @@ class _Table:
             },
             "origins": origins,
         }
+
+    def _origins(self) -> tuple[list[str], list[int]]:
+        """The origins of all nodes as table of texts, a line for each of several, and indices."""
+        asked = [tuple(self._origins_of(n)) for n in self.order]
+        found = [some for some in dict.fromkeys(asked) if some]
+        texts: list[str] = []
+        for some in found:
+            lines = [_cut(self._place(self._file.text(origin))) for origin in some]
+            texts.append("\n".join(dict.fromkeys(line for line in lines if line)))
+            take(4 + len(texts[-1]) // 4, 2 * len(texts[-1]) + 200)
+        places = {some: at for at, some in enumerate(found)}
+        return texts, [places.get(some, -1) for some in asked]
 
     def _strings(self, field: str, show: Callable[[str], str]) -> tuple[list[str], list[int]]:
         """A field of all nodes as string table and indices; "none" is -1, but for op and dtype."""

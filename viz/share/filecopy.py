@@ -120,6 +120,7 @@ class FileCopy:
         self._copy_visits()
         self._copy_tries()
         self._copy_user_lines()
+        self._copy_origins({reader.ast(e) for e in kernels if e.kind in ("kernel", "schedule")})
         if self._values:
             self._copy_values({reader.ast(e) for e in kernels if e.kind == "kernel"})
         if live:
@@ -177,6 +178,15 @@ class FileCopy:
             proof = part.proof if self._wording.keeps("user_lines.proof") else ""
             copied = replace(part, file=path, text=text, digest=digest, proof=proof)
             self._output.user_lines.add(copied)
+
+    def _copy_origins(self, asts: Collection[int]) -> None:
+        """The lines that ask for the nodes of these kernels, and of these schedules' graphs."""
+        origins = self._file.origins
+        for kernel in origins.kernels() if self._all else sorted(asts):
+            for node, lines in origins.told(kernel):
+                for line in lines:
+                    number = self._string("origins.origin", line)
+                    self._output.origins.add(kernel, node, number)
 
     def _copy_values(self, asts: Collection[int]) -> None:
         """The captured values of the kernels with these ASTs."""

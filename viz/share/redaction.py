@@ -107,6 +107,7 @@ TABLE: Final[Mapping[str, How]] = {
     "heads.origin": How.FILE,
     "heads.loc": How.FILE,
     "heads.extra": How.TEXT,
+    "origins.origin": How.FILE,
     "events.match_sig": How.TEXT,
     "launches.name": How.TEXT,
     "launches.device": How.TEXT,

@@ -289,6 +289,13 @@ def _nodes(file: TraceFile) -> Iterable[Sequence[Any]]:
         yield node, op, dtype, arg_text(arg) if arg else None, origin or None
 
 
+def _origins(file: TraceFile) -> Iterable[Sequence[Any]]:
+    for kernel in file.origins.kernels():
+        for node, origins in file.origins.told(kernel):
+            for origin in origins:
+                yield kernel, node, file.text(origin) or None
+
+
 def _edges(file: TraceFile) -> Iterable[Sequence[Any]]:
     for node in range(1, file.nodes.count + 1):
         for position, source in enumerate(file.nodes.sources(node)):
@@ -348,6 +355,7 @@ VIEWS: Final = {
         _totals,
     ),
     "nodes": _View((*_numbers("id"), *_texts("op", "dtype", "arg", "origin")), _nodes),
+    "origins": _View((*_numbers("kernel", "node"), *_texts("origin")), _origins),
     "edges": _View((*_numbers("node"), *_integers("position"), *_numbers("source")), _edges),
     "matches": _View(
         (

@@ -13,17 +13,19 @@ from typing import Any, Final, cast
 from core.errors import BudgetError, TraceError
 from core.render.kinds import KIND
 from core.target import targets
+from core.uop.origin import COMPUTING
 from viz.budget import part, take
 from viz.format.captured import Captured
 from viz.format.cells import as_int, as_text, parse_object
 from viz.format.pack import unpack_json
 from viz.format.rows import ARTIFACTS, KERNELS, ArtifactRow, KernelRow
 from viz.read.artifacts import ArtifactBlocks
-from viz.read.records import Context
+from viz.read.records import Context, Rewrite
 from viz.read.tracefile import TraceFile
 from viz.replay.listing import listing
 from viz.replay.provenance import Provenance, positions, trace_provenance
 from viz.views.captured import captured_data
+from viz.views.lineage import scope_of
 from viz.views.places import line_of
 from viz.views.tree import calls_of
 
@@ -44,6 +46,7 @@ _FAMILIES: Final[Mapping[str, str]] = {
     "REFERENCE": "none",
 }
 """The family of targets that devices of a kind run code for."""
+_COMPUTING: Final = frozenset(op.name for op in COMPUTING)
 Ids = Callable[[int], int]
 
 
@@ -110,6 +113,11 @@ class KernelReader:
             return row.ast
         rewrites = self._rewrites(context)
         return self._file.rewrites[rewrites[0]].sink if rewrites else 0
+
+    def graph_of(self, rewrite: Rewrite) -> int:
+        """The AST of the kernel, or the graph of the schedule, that a pass is of; 0 for none."""
+        context = self._file.contexts.get(scope_of(self._file, rewrite))
+        return 0 if context is None else self.ast(context)
 
     def origins(self, context: Context) -> dict[str, Any]:
         """For each node seen in the kernel's rewrites, the AST nodes that it comes from. Raises
@@ -287,25 +295,42 @@ class KernelReader:
 
     def places(self, ast: int, alone: Iterable[int] = ()) -> list[dict[str, Any]]:
         """The lines of the user's program that a kernel comes from, in the order of its nodes, each
-        with the nodes of its AST, and those that stand `alone`, which it asked for."""
-        origins = self._file.nodes.field("origin")
+        with the nodes of its AST, and those that stand `alone`, which it asked for; and whether
+        other lines have asked for each of these, too."""
+        origins = self._file.origins.within(ast)
         nodes = self._file.nodes.reachable(ast) if ast else []
         found: dict[tuple[str, int], list[int]] = {}
+        own: set[tuple[str, int]] = set()
         for node in dict.fromkeys((*nodes, *alone)):
-            place = line_of(self._file.text(int(origins[node])))
-            if place is not None:
-                take(1, _NODE)
+            lines = dict.fromkeys(line_of(self._file.text(origin)) for origin in origins(node))
+            places = [place for place in lines if place is not None]
+            take(1, _NODE * len(places))
+            own.update(places if len(places) == 1 else ())
+            for place in places:
                 found.setdefault(place, []).append(self._global(node))
-        return [{"file": file, "line": line, "nodes": made} for (file, line), made in found.items()]
+        return [
+            {"file": place[0], "line": place[1], "nodes": made, "shared": place not in own}
+            for place, made in found.items()
+        ]
 
     def calls(self, context: Context, ast: int) -> list[str]:
-        """The user's lines and calls behind a kernel: as recorded, or those of the nodes of its
-        AST."""
+        """The user's lines and calls behind a kernel: as recorded when it was compiled, with those
+        that have asked for it since; or those of the nodes of its AST."""
+        file = self._file
         if calls_of(context) is not None or not ast:
-            return [as_text(call) for call in _list(context.meta.get("metadata"))]
-        origins = self._file.nodes.field("origin")
-        lines = (self._file.text(int(origins[n])) for n in self._file.nodes.reachable(ast))
-        return [line for line in dict.fromkeys(lines) if line]
+            said = [as_text(call) for call in _list(context.meta.get("metadata"))]
+            ops = file.nodes.field("op")
+            later = (
+                origin
+                for node, origins in file.origins.told(ast)
+                if file.text(int(ops[node])) in _COMPUTING
+                for origin in origins
+            )
+            known = {"", *said}
+            return [*said, *dict.fromkeys(t for t in map(file.text, later) if t not in known)]
+        of = file.origins.within(ast)
+        found = (origin for node in file.nodes.reachable(ast) for origin in of(node))
+        return [line for line in map(file.text, dict.fromkeys(found)) if line]
 
 
 def may_run(device: str, target: str) -> bool:

@@ -22,6 +22,7 @@ from core.errors import BudgetError
 from viz.budget import Budget, part, take, within
 from viz.format import schema
 from viz.format.events import EventArrays
+from viz.read.origins import OriginsOf
 from viz.read.records import Context, Rewrite
 from viz.read.tracefile import TraceFile
 from viz.replay.bundle import Ids, Numbers
@@ -113,9 +114,10 @@ class Lineage:
         except BudgetError as error:
             kernels = []
             said.append(f"no kernels: {error.what}")
-        fields = {name: file.nodes.field(name) for name in ("op", "origin")}
-        ops, op = _tabulate([file.text(int(fields["op"][n])) or "?" for n in nodes])
-        lines, line = _tabulate([place(file.text(int(fields["origin"][n]))) for n in nodes])
+        of_op, origins = file.nodes.field("op"), self._origins()
+        ops, op = _tabulate([file.text(int(of_op[n])) or "?" for n in nodes])
+        texts = ("\n".join(place(file.text(o)) for o in origins(n)) for n in nodes)
+        lines, line = _tabulate([*texts])
         return {
             "scope": ids(self._entry),
             "ops": ops,
@@ -234,6 +236,11 @@ class Lineage:
             return None
         mine = {r.id for r in self._scope}
         return maker(self._file, first.sink, first.id, ids, mine)
+
+    def _origins(self) -> OriginsOf:
+        """The origins of nodes in this scope."""
+        first = self._scope[0].sink if self._scope else 0
+        return self._file.origins.within(first)
 
     def _kernels(self, ids: Ids) -> list[Data]:
         """The kernels that start from a graph of this scope, with the nodes of that graph."""

@@ -88,13 +88,15 @@ class Process:
 
 def graph_data(file: TraceFile, order: list[int]) -> dict[str, Any]:
     """Nodes of a file in the form of `core.uop.serial`; `order` has sources before users and ends
-    in the root. Raises BudgetError."""
+    in the root. Origins are those of the kernel with that root. Raises BudgetError."""
     position = {node: i for i, node in enumerate(order)}
-    fields = [file.nodes.field(name) for name in ("op", "dtype", "arg", "tag", "origin")]
+    fields = [file.nodes.field(name) for name in ("op", "dtype", "arg", "tag")]
+    origins = file.origins.within(order[-1])
     nodes: list[list[Any]] = []
     decoded = functools.cache(argument)
     for node in order:
-        op, dtype, arg, tag, origin = (file.text(int(field[node])) for field in fields)
+        op, dtype, arg, tag = (file.text(int(field[node])) for field in fields)
+        origin = "\n".join(map(file.text, origins(node)))
         src = [position[s] for s in file.nodes.sources(node)]
         # the data becomes text, in which an argument is as often as it has users
         length = len(op) + len(dtype) + len(arg) + len(tag) + len(origin)

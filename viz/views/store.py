@@ -150,6 +150,7 @@ class Store:
                 process.numbers,
                 self._files.place_of(process),
                 process.node_counts.learn,
+                process.kernels.graph_of(record),
             )
 
     def is_open(self, rewrite: int) -> bool:

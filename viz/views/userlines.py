@@ -76,11 +76,12 @@ def user_lines(processes: Sequence[Process], short: Callable[[str], str]) -> lis
 def _kernels(process: Process) -> list[tuple[int, list[tuple[str, int]]]]:
     """Of each kernel its number in the run, and the places that its AST comes from."""
     file, found = process.file, list[tuple[int, list[tuple[str, int]]]]()
-    origins = file.nodes.field("origin")
     for context in [*file.contexts.values()]:
         if context.kind == "kernel":
-            nodes = file.nodes.reachable(process.kernels.ast(context))
-            texts = dict.fromkeys(int(origins[node]) for node in nodes)
-            places = (line_of(file.text(text)) for text in texts if text)
+            ast = process.kernels.ast(context)
+            origins = file.origins.within(ast)
+            nodes = file.nodes.reachable(ast)
+            texts = dict.fromkeys(text for node in nodes for text in origins(node))
+            places = (line_of(file.text(text)) for text in texts)
             found.append((process.id(context.id), [place for place in places if place]))
     return found

@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from core.errors import TraceError
 from viz.format import schema
-from viz.format.blocks import GATED, LAUNCHES, MEMORY, Columns
+from viz.format.blocks import GATED, LAUNCHES, MEMORY, ORIGINS, Columns
 from viz.format.rows import (
     ARTIFACTS,
     BLOCKS,
@@ -84,6 +84,7 @@ class Output:
         self.launches = Samples(LAUNCHES)
         self.memory = Samples(MEMORY)
         self.gated = Samples(GATED)
+        self.origins = Samples(ORIGINS)
         self.artifacts = Artifacts()
         self.user_lines = Lines()
         self.captured = CapturedValues()
@@ -137,7 +138,7 @@ class Output:
     def _take(self) -> list[Batch]:
         blocks: list[BlockRow] = []
         parts = (
-            *(self.numbers, self.visits, self.tries, self.gated),
+            *(self.numbers, self.visits, self.tries, self.gated, self.origins),
             *(self.launches, self.memory, self.user_lines, self.captured),
         )
         for block in (block for part in parts for block in part.take()):

@@ -369,6 +369,15 @@ class TraceWriter:
         kernel = Captured(ast, *texts, why=plain_text(why), launch=launch)
         self._output.captured.add(kernel, arguments)
 
+    def origins(self, kernel: int, asked: Mapping[int, Sequence[str]]) -> None:
+        """The lines that ask for nodes of the kernel with this AST, each "file:line" or "file:line
+        call"; without any, none is known. A node of several kernels is one node, and its own
+        `origin` one of its lines: a kernel of which this is told has those of its own, and of a
+        node that is not named here its `origin`. Told several times, it has all."""
+        for node, lines in {kernel: (), **asked}.items():
+            for line in lines or ("",):
+                self._output.origins.add(kernel, node, self.string(line))
+
     def launch(self, name: str, device: str, start_us: int, ns: int, size: int = 0) -> None:
         """A kernel ran: its time on the device in ns and the bytes it moved."""
         self._output.launches.add(self.string(name), self.string(device), start_us, ns, size)

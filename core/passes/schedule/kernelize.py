@@ -8,7 +8,7 @@ consists of kernels alone. Never decides what is stored.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from core.errors import ScheduleError
@@ -20,11 +20,14 @@ from core.passes.schedule.simplify_tensors import contiguous_of_stored
 from core.passes.schedule.views import drop_view, merge_views, movement_to_view
 from core.shape import ShapeTracker
 from core.uop import Ops, PatternMatcher, UOp, UPat, rule
+from core.uop.asking import working
 from core.uop.kernelcall import inputs_of_call, outputs_of_call
 from core.uop.kernelinfo import KernelInfo
 from core.uop.kernels import is_lowered
 from core.uop.node import DeviceName
-from core.uop.origin import calls_of
+from core.uop.origin import calls_of, lines_in
+from core.uop.uop import keeps_uses, line_of
+from core.uop.uses import Work
 
 
 def between_kernels(u: UOp) -> bool:
@@ -54,13 +57,17 @@ def version_of(memory: UOp) -> UOp:
 @dataclass
 class Kernels:
     """What the passes note down: the outputs on several devices; the values that are to be computed
-    by one kernel each; the user's calls behind each kernel, by its AST and first output, the memory
-    that was made, and the memory after each kernel written by hand."""
+    by one kernel each; the user's calls behind each kernel and, while somebody observes, his lines
+    behind its nodes, both by its AST and first output; the memory that was made, and the memory
+    after each kernel written by hand."""
 
     outputs: Outputs = field(default_factory=Outputs)
     fused: list[UOp] = field(default_factory=lambda: list[UOp]())
     origins: dict[tuple[UOp, UOp], tuple[str, ...]] = field(
         default_factory=lambda: dict[tuple[UOp, UOp], tuple[str, ...]]()
+    )
+    lines: dict[tuple[UOp, UOp], Mapping[UOp, str]] = field(
+        default_factory=lambda: dict[tuple[UOp, UOp], Mapping[UOp, str]]()
     )
     fresh: list[UOp] = field(default_factory=lambda: list[UOp]())
     calls: dict[UOp, tuple[UOp, ...]] = field(default_factory=lambda: dict[UOp, tuple[UOp, ...]]())
@@ -86,22 +93,36 @@ class Kernels:
         self.fresh.append(buffer)
         return buffer
 
-    def kernel(self, ast: UOp, sources: Iterable[UOp], origins: Iterable[str]) -> UOp:
-        """A KERNEL on the memory `sources`, BINDs last."""
+    def kernel(
+        self,
+        ast: UOp,
+        sources: Iterable[UOp],
+        origins: Iterable[str],
+        work: Work[UOp] | None = None,
+    ) -> UOp:
+        """A KERNEL on the memory `sources`, BINDs last; its AST was built in `work`."""
         made = UOp(Ops.KERNEL, src=(ast, *sources), arg=KernelInfo())
-        self.origins[ast, buffer_of(made.src[1])] = tuple(dict.fromkeys(origins))
+        key = ast, buffer_of(made.src[1])
+        self.origins[key] = tuple(dict.fromkeys(origins))
+        if work is not None:
+            self.lines[key] = {u: work.line(u) or "" for u in ast.toposort()}
         return made
 
     def origins_of(self, kernel: UOp) -> tuple[str, ...]:
         """The user's lines and calls that asked for what a kernel computes, without repetition."""
         return self.origins.get((kernel.src[0], buffer_of(kernel.src[1])), ())
 
+    def lines_of(self, kernel: UOp) -> Mapping[UOp, str]:
+        """The user's lines behind each node of a kernel's AST."""
+        return self.lines.get((kernel.src[0], buffer_of(kernel.src[1])), {})
+
     def run(self, memory: UOp, st: ShapeTracker, value: UOp, asked: UOp) -> UOp:
         """`memory` after a kernel stored `value` in it, as the node `asked` wants it.
 
         A value that reads `memory` elsewhere than where it is stored goes to new memory first.
         """
-        ast, found = kernel_ast([(memory, st, value)])
+        with working() as work:
+            ast, found = kernel_ast([(memory, st, value)])
         if _reads_what_it_overwrites(ast.src[0], found):
             first = self.run(
                 self.new_buffer(asked), ShapeTracker.from_shape(st.shape), value, asked
@@ -109,7 +130,8 @@ class Kernels:
             return self.run(memory, st, first.reshape(st.shape), asked)
         nodes = value.toposort(lambda u: u.op not in LEAVES)
         origins = calls_of((*nodes, asked))
-        return memory.after(self.kernel(ast, (*found.memory, *found.binds.values()), origins))
+        sources = *found.memory, *found.binds.values()
+        return memory.after(self.kernel(ast, sources, origins, work))
 
     def copy(
         self, memory: UOp, source: UOp, device: DeviceName | None, origins: Iterable[str]
@@ -126,8 +148,10 @@ class Kernels:
             outputs = [self.new_buffer(u) for u in outputs_of_call(call)]
             inputs = [_whole_memory(call, u) for u in inputs_of_call(call)]
             binds = [s for s in call.src if s.op is Ops.BIND]
-            origins = [call.origin] if call.origin else []
-            made = self.kernel(call.arg.ast, (*outputs, *inputs, *binds), origins)
+            asked, ast = line_of(call), call.arg.ast
+            made = self.kernel(ast, (*outputs, *inputs, *binds), lines_in(asked))
+            if asked and keeps_uses():
+                self.lines[ast, buffer_of(outputs[0])] = {ast: asked}
             self.calls[call] = tuple(memory.after(made) for memory in outputs)
         return self.calls[call]
 

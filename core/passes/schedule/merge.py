@@ -26,6 +26,7 @@ from core.passes.schedule.linearize import Edges, kernels_of, memory_of, needs, 
 from core.passes.schedule.selfreads import reads_elsewhere
 from core.shape import ShapeTracker
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
+from core.uop.asking import working
 from core.uop.kernelinfo import KernelInfo
 from core.uop.kernels import is_lowered
 from core.uop.rule import Assumes
@@ -168,6 +169,22 @@ def merged_kernel(members: list[UOp], shape: tuple[int, ...], notes: Kernels) ->
     made = {m.after(k) for k in members for m in outputs_of(k)}
     inputs = [m for k in members for m in memory_of(k) if m not in made]
     arguments = list(dict.fromkeys([*outputs, *inputs]))
+    with working() as work:
+        if work is not None:
+            for k in members:
+                for u, line in notes.lines_of(k).items():
+                    work.asked(u, line)
+        ast = _merged_ast(members, shape, arguments, made)
+    binds = dict.fromkeys(b for k in members for b in k.src if b.op is Ops.BIND)
+    origins = [line for k in members for line in notes.origins_of(k)]
+    return notes.kernel(ast, (*arguments, *binds), origins, work)
+
+
+def _merged_ast(
+    members: list[UOp], shape: tuple[int, ...], arguments: list[UOp], made: set[UOp]
+) -> UOp:
+    """One AST on `arguments` of those of `members`; what one of them `made` for another is used
+    directly."""
     values: dict[UOp, UOp] = {}
     stores: list[UOp] = []
     for k in members:
@@ -182,10 +199,7 @@ def merged_kernel(members: list[UOp], shape: tuple[int, ...], notes: Kernels) ->
         value = value.reshape(shape)
         stores.append(place.replace(arg=ShapeTracker.from_shape(shape)).store(value))
         values[outputs_of(k)[0].after(k)] = value
-    binds = dict.fromkeys(b for k in members for b in k.src if b.op is Ops.BIND)
-    origins = [line for k in members for line in notes.origins_of(k)]
-    ast = graph_rewrite(UOp.sink(*stores, arg=KernelInfo()), to_leaves, name="push views")
-    return notes.kernel(ast, (*arguments, *binds), origins)
+    return graph_rewrite(UOp.sink(*stores, arg=KernelInfo()), to_leaves, name="push views")
 
 
 @rule(UPat(Ops.KERNEL, name="k"), assumes=(Assumes.CONTEXT,))

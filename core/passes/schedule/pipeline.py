@@ -39,6 +39,7 @@ from core.passes.schedule.storing import storing
 from core.passes.schedule.views import moved, view_algebra
 from core.shape import ShapeTracker
 from core.uop import GroupOp, Ops, UOp, graph_rewrite, track_rewrites
+from core.uop.asking import asked_for_kernel, scheduled, working
 from core.uop.observe import attached
 from core.uop.spec import tensor_spec
 
@@ -245,8 +246,13 @@ def create_schedule(sink: UOp) -> Schedule:
     schedule ran. Raises ScheduleError or DeviceError for a graph that cannot be cut into kernels.
     """
     notes = Kernels()
-    graph = run_passes(sink, notes)
+    with working():
+        graph = run_passes(sink, notes)
     kernels, before = ordered(graph, notes)
+    for k in kernels:
+        if lines := notes.lines_of(k):
+            asked_for_kernel(k.src[0], lines.get)
+    scheduled(sink)
     items = [item_of(k, notes) for k in kernels]
     observer = attached()
     if observer is not None and items:

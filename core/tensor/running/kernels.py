@@ -21,6 +21,7 @@ from core.runtime.device import Device
 from core.target import Target
 from core.tensor.calls.origin import here, own_lines, raised_at
 from core.tensor.state.base import GradMode, Shape, TensorBase, in_fresh_memory
+from core.uop.asking import asked_for_kernel, kernel_lines, working
 from core.uop.kernelcall import KernelCall, Parameter, called_kernel
 from core.uop.kernelinfo import KernelInfo
 from core.uop.ops import Ops
@@ -221,7 +222,7 @@ def _build(build: Callable[..., UOp], asked: _Built, name: str) -> UOp:
         pass
     called = f"called at {here()}"
     try:
-        with own_lines():
+        with working() as work, own_lines():
             made = build(*arguments)
             checked = check_written(
                 made, asked.parameters, asked.outputs, asked.variables, asked.target, name
@@ -238,6 +239,9 @@ def _build(build: Callable[..., UOp], asked: _Built, name: str) -> UOp:
         ) from error
     kernel = UOp.sink(*checked.src, arg=checked.arg or KernelInfo(opts=()))
     kernel.origin = creating.origin or kernel.origin
+    if work is not None:
+        known = {**kernel_lines.of(made), **work.lines, kernel: kernel.origin}
+        asked_for_kernel(kernel, known.get)
     return kernel
 
 

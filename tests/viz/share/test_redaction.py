@@ -144,6 +144,7 @@ def marked(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Sto
             ast=y,
             info={"inputs": [{"name": m("kernels.info")}], "flops": 3},
         )
+        t.origins(y, {x: [m("origins.origin") + ":3 relu"]})
         kind, target = m("artifacts.kind"), m("artifacts.target")
         facts, title = {"spills": m("artifacts.facts")}, m("artifacts.title")
         text = f"load {m('artifacts.text')}\n"

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bytes, clip, micros, place, plural, tiny } from "../src/state/format";
+import { bytes, clip, micros, place, places, plural, tiny, toldApart } from "../src/state/format";
 import { ranked, score, wordsOf } from "../src/parts/search/rank";
 import { searchSteps } from "../src/parts/search/steps";
 import type { Pat } from "../src/data/messages/rule";
@@ -124,5 +124,20 @@ describe("pattern drawing", () => {
     const d = layoutPattern(pat);
     expect(d.nodes.length).toBeLessThanOrEqual(60);
     expect(d.left).toBeGreaterThan(0);
+  });
+});
+
+describe("names of files in a list", () => {
+  it("are their last parts, with folders where these are equal", () => {
+    const told = toldApart(["run/a/layers.py", "run/b/layers.py", "run/train.py", "layers.py"]);
+    expect([...told.values()]).toEqual(["a/layers.py", "b/layers.py", "train.py", "layers.py"]);
+    expect(toldApart(["x/a/l.py", "y/a/l.py"]).get("x/a/l.py")).toBe("x/a/l.py");
+  });
+});
+
+describe("the origins of a node", () => {
+  it("are all lines that ask for it", () => {
+    expect(places("a.py:3 add\nb.py:4")).toEqual([place("a.py:3 add"), place("b.py:4")]);
+    expect(places("")).toEqual([]);
   });
 });

@@ -45,6 +45,22 @@ describe("the user's lines of a kernel", () => {
     expect(sameOrigin(artifact, 1, ptx).lines).toEqual([]);
   });
 
+  it("are those of the last state that has them, where a file changed during the run", () => {
+    const later = file({ parts: [{ first: 3, lines: ["def f(x):", "  return x.tanh()"] }] });
+    const made = userText([file(), later], places)!;
+    expect(made.artifact.text.split("\n")).toEqual([
+      "# a/model.py, as it was earlier in the run",
+      "y = f(x)",
+      "# a/model.py",
+      "def f(x):",
+      "  return x.tanh()",
+    ]);
+    expect(made.artifact.origins).toEqual([[], [12], [], [], [10, 11]]);
+    expect(made.files).toEqual(["a/model.py"]);
+    const same = userText([later, later], [places[0]!])!;
+    expect(same.artifact.text.split("\n")).toHaveLength(3);
+  });
+
   it("are there by their numbers where their text was not recorded", () => {
     const other = { file: "b/other.py", line: 7, nodes: [13] };
     const made = userText([file()], [...places, other])!;

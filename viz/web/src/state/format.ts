@@ -28,7 +28,9 @@ export function microsRange(low: number, high: number): string {
   if (scale === undefined || high <= 0) return `${micros(low)} – ${micros(high)}`;
   const digits = number.split(".")[1]?.length ?? 0;
   const from = (low / scale).toFixed(digits);
-  return Number(from) > 0 || low <= 0 ? `${from} – ${number} ${unit}` : `${micros(low)} – ${micros(high)}`;
+  return Number(from) > 0 || low <= 0
+    ? `${from} – ${number} ${unit}`
+    : `${micros(low)} – ${micros(high)}`;
 }
 
 /** Microseconds of each unit of time. */
@@ -64,6 +66,24 @@ export function tiny(x: number): string {
 /** The last part of a path. */
 export const baseName = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
 
+/** Of each path the shortest end that no other one of them has: "layers.py", or "a/layers.py" beside
+ * "b/layers.py". */
+export function toldApart(paths: Iterable<string>): Map<string, string> {
+  const all = [...new Set(paths)].map((path) => ({ path, parts: path.split("/") }));
+  const ends = new Map<string, number>();
+  const endOf = (parts: string[], length: number): string => parts.slice(-length).join("/");
+  for (const { parts } of all)
+    for (let n = 1; n <= parts.length; n++)
+      ends.set(endOf(parts, n), (ends.get(endOf(parts, n)) ?? 0) + 1);
+  return new Map(
+    all.map(({ path, parts }) => {
+      let length = 1;
+      while (length < parts.length && ends.get(endOf(parts, length))! > 1) length++;
+      return [path, endOf(parts, length)];
+    }),
+  );
+}
+
 /** At most `limit` characters and how many were cut; a trace may hold labels of megabytes. */
 export function clip(text: string, limit: number): { text: string; cut: number } {
   if (text.length <= limit) return { text, cut: 0 };
@@ -77,6 +97,10 @@ export function place(text: string): { file: string; line: number; call: string 
     ? { file: found[1] ?? "", line: Number(found[2]), call: found[3] ?? "" }
     : { file: text, line: 0, call: "" };
 }
+
+/** The places in a text of several, a line each; none in an empty one. */
+export const places = (text: string): ReturnType<typeof place>[] =>
+  text ? text.split("\n").map(place) : [];
 
 /** A name for a line of a list: cut with an ellipsis; details show all of it. */
 export function short(name: string, limit = 120): string {

@@ -51,6 +51,21 @@ interface PlaceProps {
   inList?: boolean;
 }
 
+/** Places one after the other: equal nodes are one, whose lines are all that ask for it. */
+export function Places({ all }: { all: readonly PlaceProps[] }) {
+  if (all.length === 1) return <Place {...all[0]!} />;
+  return (
+    <span
+      class="row wrap g4"
+      title="Each of these lines asks for this node: equal nodes are one, so it stands for all of them"
+    >
+      {all.map((one, i) => (
+        <Place key={i} {...one} />
+      ))}
+    </span>
+  );
+}
+
 /** "symbolic.py:214": opens the editor, or shows the recorded text where there is none to open. */
 export function Place({ file, line, call, today = line, inList = false }: PlaceProps) {
   if (!file) return <span class="t3">not recorded</span>;

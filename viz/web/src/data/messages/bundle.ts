@@ -47,7 +47,7 @@ export interface NodeTable {
   ranges: string[];
   /** Content indices of the sources. */
   src: number[][];
-  /** Index into `origins`. */
+  /** Index into `origins`, texts of the lines that ask for a node: of several, a line of text each. */
   origin: number[];
 }
 

@@ -31,6 +31,9 @@ export interface KernelPlace {
   file: string;
   line: number;
   nodes: number[];
+  /** Whether other lines ask for each of these nodes, too: equal nodes are one. Missing in older
+   * exports. */
+  shared?: boolean;
 }
 
 /** Values that a kernel read at a launch, which the trace holds. */

@@ -3,15 +3,24 @@ import { computed } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { go, goStep, select, toggleNodeFilter } from "../../state/actions";
-import { count, place, plural, short } from "../../state/format";
+import { count, place, places, plural, short } from "../../state/format";
 import { bundle, currentStep, ruleName, sides, step, view } from "../../state/state";
 import { lit, stage, stats } from "../../state/stage";
 import type { Bundle } from "../../data/messages/bundle";
-import { argOf, deviceOf, dtypeOf, opOf, rangesOf, shapeOf, tagOf, uidOf } from "../../model/content";
+import {
+  argOf,
+  deviceOf,
+  dtypeOf,
+  opOf,
+  rangesOf,
+  shapeOf,
+  tagOf,
+  uidOf,
+} from "../../model/content";
 import { opGroup } from "../../model/ops";
 import { movedSources } from "../../model/replay";
 import { walkButtons } from "../../parts/walkButtons";
-import { Clipped, Place } from "../../ui/Text";
+import { Clipped, Place, Places } from "../../ui/Text";
 import { slotName } from "../../parts/slotName";
 import { Disclosure } from "../../ui/over/Disclosure";
 import { linkedLines } from "../../parts/kernel/link";
@@ -93,7 +102,7 @@ function Facts({ slot, b, c }: { slot: number; b: Bundle; c: number }) {
   const hi = b.nodes.hi[c] ?? "";
   const users = side.usersOf(slot, MOST_USERS + 1);
   const loc = place(b.locs[b.nodes.loc[c] ?? -1] ?? "");
-  const origin = place(b.origins[b.nodes.origin[c] ?? -1] ?? "");
+  const origins = places(b.origins[b.nodes.origin[c] ?? -1] ?? "");
   const shown: [string, ComponentChildren][] = [
     [
       "Op",
@@ -151,7 +160,8 @@ function Facts({ slot, b, c }: { slot: number; b: Bundle; c: number }) {
       <span class="t3">none: the root</span>
     ),
   ]);
-  if (origin.file) shown.push(["Your line", <Place {...origin} />]);
+  if (origins.length)
+    shown.push([origins.length > 1 ? "Your lines" : "Your line", <Places all={origins} />]);
   if (loc.file) shown.push(["Made at", <Place {...loc} />]);
   if (tagOf(b, c))
     shown.push([
@@ -293,7 +303,7 @@ function History({ slot }: { slot: number }) {
   const folded = all.length - told.length;
   const b = bundle.value;
   const c = sides.value?.after.nodeOf(slot) ?? -1;
-  const origin = b && c >= 0 ? place(b.origins[b.nodes.origin[c] ?? -1] ?? "") : null;
+  const origins = b && c >= 0 ? places(b.origins[b.nodes.origin[c] ?? -1] ?? "") : [];
   const at = told.findLast((h) => h.step <= step.value);
   const lines = b && c >= 0 ? linkedLines.value(b.nodes.id[c] ?? -1).lines : 0;
   return (
@@ -306,9 +316,9 @@ function History({ slot }: { slot: number }) {
         </span>
       </h3>
       <ul class="hist" aria-label="History in this pass" onKeyDown={walkButtons}>
-        {origin?.file && (
+        {origins.length > 0 && (
           <li>
-            <Place {...origin} />
+            <Places all={origins} />
           </li>
         )}
         {told.slice(0, MOST_HISTORY).map((h) => (

@@ -34,24 +34,26 @@ export function userText(
   const nodes: (readonly number[])[] = [];
   const places: ({ file: string; line: number } | null)[] = [];
   const used: string[] = [];
-  const put = (line: string, number: number, file: string): void => {
+  const put = (line: string, number: number, file: string, own = true): void => {
     text.push(line);
     numbers.push(number ? String(number) : "");
-    nodes.push(number ? (byPlace.get(`${file}:${number}`) ?? []) : []);
+    nodes.push(number && own ? (byPlace.get(`${file}:${number}`) ?? []) : []);
     places.push(number ? { file, line: number } : null);
   };
-  for (const { file, parts } of files) {
-    const mine = parts.filter(({ first, lines }) =>
-      lines.some((_, i) => byPlace.has(`${file}:${first + i}`)),
-    );
-    if (!mine.length) continue;
+  const holders = lastStates(files, byPlace);
+  files.forEach((state, at) => {
+    const { file, parts } = state;
+    const isOwn = (number: number): boolean => holders.get(`${file}:${number}`) === at;
+    const mine = parts.filter(({ first, lines }) => lines.some((_, i) => isOwn(first + i)));
+    if (!mine.length) return;
     used.push(file);
-    put(`# ${file}`, 0, file);
+    const later = files.some((one, i) => i > at && one.file === file);
+    put(later ? `# ${file}, as it was earlier in the run` : `# ${file}`, 0, file);
     mine.forEach(({ first, lines }, i) => {
       if (i) put("# …", 0, file);
-      lines.forEach((line, k) => put(line, first + k, file));
+      lines.forEach((line, k) => put(line, first + k, file, isOwn(first + k)));
     });
-  }
+  });
   const unrecorded = new Map<string, number[]>();
   const known = new Set(places.map((at) => (at ? `${at.file}:${at.line}` : "")));
   for (const { file, line } of from)
@@ -76,4 +78,21 @@ export function userText(
     error: null,
   };
   return { artifact, numbers, files: [...new Set(used)], places };
+}
+
+/** Of each line of the kernel the last state of its file that has it, by its position: a file that
+ * changed during the run is there once for each. */
+function lastStates(
+  files: readonly UserFile[],
+  wanted: ReadonlyMap<string, unknown>,
+): Map<string, number> {
+  const found = new Map<string, number>();
+  files.forEach(({ file, parts }, at) => {
+    for (const { first, lines } of parts)
+      lines.forEach((_, i) => {
+        const key = `${file}:${first + i}`;
+        if (wanted.has(key)) found.set(key, at);
+      });
+  });
+  return found;
 }

@@ -1,12 +1,12 @@
 /** The history of the selected node across passes: from the user's line to the lines of sources. */
 import { openNode } from "../../../state/actions";
-import { count, place, plural, short } from "../../../state/format";
+import { count, places, plural, short } from "../../../state/format";
 import { rewriteRows, rows, ruleName, step, view } from "../../../state/state";
 import { ancestry } from "../../../data/rows";
 import type { Artifact } from "../../../data/messages/kernel";
 import type { Row } from "../../../data/messages/run";
 import { walkButtons } from "../../../parts/walkButtons";
-import { Place } from "../../../ui/Text";
+import { Places } from "../../../ui/Text";
 import { kindName } from "../../../parts/kernel/columns";
 import { kernelName } from "../../../parts/kernel/passes";
 import { showLines } from "../../../parts/kernel/show";
@@ -46,8 +46,8 @@ export function Across() {
       <ol class="hist across" aria-label="History across passes" onKeyDown={walkButtons}>
         {line && (
           <li>
-            <Place {...place(line)} />
-            <span class="t3">your line</span>
+            <Places all={places(line)} />
+            <span class="t3">{line.includes("\n") ? "your lines" : "your line"}</span>
           </li>
         )}
         {folded.slice(0, MOST).map((f, i) => (

@@ -5,7 +5,7 @@ import { onArrows } from "../../../parts/arrows";
 import { Go } from "../../../parts/Go";
 import { kernelAt } from "../../../state/link/links";
 import { percent } from "../../../parts/speed";
-import { baseName, count, micros, plural, short } from "../../../state/format";
+import { count, micros, plural, short, toldApart } from "../../../state/format";
 import { saidOf } from "../../../ui/code/since";
 import { openEditor } from "../../../ui/Text";
 import { fewOf, overview, textOf, textsKnown } from "../store";
@@ -25,6 +25,7 @@ export function Lines() {
   const lines = overview.value?.lines ?? [];
   if (!lines.length) return null;
   const files = new Set(lines.map((line) => line.file));
+  const names = toldApart(files);
   const said = saidOf([...files]);
   const one = files.size === 1 ? lines[0]!.file : null;
   const few = innerHeight >= TALL ? FEW_TALL : FEW;
@@ -50,18 +51,23 @@ export function Lines() {
       </div>
       <div onKeyDown={onArrows}>
         {inOrder.map((line) => (
-          <Line key={keyOf(line)} line={line} named={one === null} />
+          <Line
+            key={keyOf(line)}
+            line={line}
+            name={one === null ? (names.get(line.file) ?? line.file) : ""}
+          />
         ))}
       </div>
     </section>
   );
 }
 
-function Line({ line, named }: { line: LineShare; named: boolean }) {
+/** `name`: of the file, where there are several. */
+function Line({ line, name }: { line: LineShare; name: string }) {
   const chips = line.kernels.slice(0, CHIPS);
   const rest = line.kernels.length + line.more - chips.length;
   const text = textOf(line.file, line.line).trim();
-  const at = `${short(baseName(line.file), 40)}:${line.line}`;
+  const at = `${short(name, 60)}:${line.line}`;
   return (
     <div class="ov-line" data-line style={{ "--share": String(Math.min(1, line.share)) }}>
       <span
@@ -76,7 +82,7 @@ function Line({ line, named }: { line: LineShare; named: boolean }) {
         title={`Open ${short(line.file, 500)}:${line.line}`}
         onClick={() => openEditor(line.file, line.line)}
       >
-        {named ? <CutMiddle text={at} /> : line.line}
+        {name ? <CutMiddle text={at} /> : line.line}
       </button>
       <span class="fit">
         {!textsKnown.value ? null : text ? (
