@@ -222,19 +222,32 @@ def test_the_machine_is_measured_once_asked_for(new_page: New, server: Process) 
     assert peak["flops"] > 1e8 and peak["bytes"] > 1e8
 
 
-def test_rows_of_a_live_run_do_not_move(new_page: New, tmp_path: Path) -> None:
+def test_lists_of_a_live_run_are_in_order_and_stay_under_the_pointer(
+    new_page: New, tmp_path: Path
+) -> None:
     with run_live(PROGRAMS / "waiting.py", tmp_path / "live.viz") as program:
         e = new_page()
         e.page.goto(program.url)
-        program.say("next")
-        expect(kernels(e)).to_have_count(1)
-        first = kernels(e).first.inner_text().split("\n")[0]
-        place = kernels(e).first.bounding_box()
-        for n in (2, 3):
+        for n in (1, 2):
             program.say("next")
             expect(kernels(e)).to_have_count(n, timeout=20_000)
-            assert kernels(e).first.inner_text().split("\n")[0] == first
-            assert kernels(e).first.bounding_box() == place
+            if n == 1:  # the names are r_2_2, r_3_3, r_4_4: the last one first
+                name = e.page.locator(".ov-kernels").get_by_role("button", name="Kernel")
+                name.click()
+                name.click()
+        e.page.mouse.move(1, 1)
+        expect(kernels(e)).to_contain_text(["r_3", "r_2"])
+        for title, key in (("Costliest rules", "rules"), ("Slowest passes", "passes")):
+            names = [line["name"] for line in program.get("overview")[key][:5]]
+            region = e.page.get_by_role("region", name=title)
+            expect(region.locator("a.name")).to_have_text(names, timeout=20_000)
+        kernels(e).first.hover()
+        place = kernels(e).first.bounding_box()
+        program.say("next")
+        expect(kernels(e)).to_contain_text(["r_3", "r_2", "r_4"], timeout=20_000)
+        assert kernels(e).first.bounding_box() == place
+        e.page.mouse.move(1, 1)
+        expect(kernels(e)).to_contain_text(["r_4", "r_3", "r_2"])
         e.page.goto("about:blank")  # asks nothing of a server that ends with its program
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -42,6 +44,61 @@ def test_tries_of_a_pass_and_rules_that_never_matched(
     expect(panel.get_by_role("button", name="Show steps")).to_have_count(0)
 
 
+def costs(server: Process) -> list[tuple[str, int]]:
+    """Each rule with the time of all its tries, added up over passes, the longest first."""
+    totals, names = server.get("rule-totals"), {r["id"]: r["name"] for r in server.get("rules")}
+    spent = Counter[str]()
+    for row in totals["rows"]:
+        spent[row["rule"]] += row["tryUs"]
+    for silent in totals["silent"]:
+        for rule, us in zip(silent["id"], silent["us"], strict=True):
+            spent[names[rule]] += us
+    return spent.most_common()
+
+
+def test_the_costliest_rule_stands_first(new_page: New, server: Process) -> None:
+    """By the time of all tries, also of a rule that never matched; on both pages."""
+    ranked = [name for name, _ in costs(server)[:4]]
+    e = new_page()
+    e.page.goto(server.url)
+    region = e.page.get_by_role("region", name="Costliest rules")
+    expect(region).to_be_visible()
+    assert region.locator("a.name").all_inner_texts()[:4] == ranked
+    region.get_by_role("link", name="all rules").click()
+    head = e.page.get_by_role("toolbar", name="Sort by")
+    expect(head.get_by_role("button", name="In tries, descending")).to_be_visible()
+    lines = e.page.get_by_role("listbox", name="Rules").locator(".trow > .mono")
+    expect(lines.first).to_be_visible()
+    assert lines.all_inner_texts()[:4] == ranked
+
+
+def test_keys_in_the_search_of_rules(open_page: Open, some_pass: Pass) -> None:
+    """Arrows choose in the list, Enter opens, Escape clears and then leaves the field."""
+    e = open_page(some_pass.at(1)).press("7", "/")
+    field = e.page.locator("#rule-search")
+    e.page.keyboard.type("fold")
+    lines = e.page.get_by_role("listbox", name="Rules").get_by_role("option")
+    expect(lines.first).to_contain_text("fold")
+    e.press("ArrowDown", "ArrowDown", "ArrowDown", "ArrowUp")
+    expect(e.page.locator("#rules-list .cur")).to_have_count(1)
+    expect(lines.nth(1)).to_have_class(re.compile("cur"))
+    expect(field).to_be_focused()
+    name = lines.nth(1).locator(".mono").first.inner_text()
+    e.press("Enter")
+    expect(e.page.get_by_role("complementary", name=f"Rule {name}")).to_be_visible()
+    e.page.keyboard.type("_")  # what is found first is what Enter opens next
+    expect(lines.first).to_contain_text("fold_")
+    first = lines.first.locator(".mono").first.inner_text()
+    e.press("Enter")
+    expect(e.page.get_by_role("complementary", name=f"Rule {first}")).to_be_visible()
+    e.press("Escape")
+    expect(field).to_have_value("")
+    expect(field).to_be_focused()
+    e.press("Escape")
+    expect(field).not_to_be_focused()
+    e.wait_address("v", "rules")
+
+
 def test_a_link_to_the_rules_needs_no_pass(new_page: New, server: Process) -> None:
     e = new_page()
     e.page.goto(f"{server.url}#v=rules")
@@ -61,6 +118,8 @@ def test_what_trying_rules_took(open_page: Open, some_pass: Pass, server: Proces
     e = open_page(some_pass.at(1))
     e.press("7")
     head = e.page.get_by_role("toolbar", name="Sort by")
+    head.get_by_role("button", name="In matches").click()
+    e.wait_address("o", "-us")
     head.get_by_role("button", name="In tries").click()
     e.wait_address("o", "-tryUs")
     e.give(TRIES)

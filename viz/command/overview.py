@@ -22,6 +22,7 @@ from viz.command.names import Row, below
 from viz.command.session import since_of
 from viz.terminal import Line, Styled, shell_word
 from viz.views.process import STRIDE
+from viz.views.rules.cost import cost_of, costliest
 from viz.views.run import Run
 
 KERNELS: Final = 12
@@ -36,7 +37,7 @@ def overview(store: Run, rows: Sequence[Row]) -> dict[str, Any]:
     return {
         "kernels": kernel_rows(store, rows),
         "passes": _slowest(rows),
-        "rules": store.rule_totals(0)["rows"][:RULES],
+        "rules": costliest(store.rule_totals(0), store.rule_name)[:RULES],
         "since": since_of(store),
     }
 
@@ -154,20 +155,27 @@ def overview_lines(run: Row, rows: Sequence[Row], data: Row, trace: str) -> Iter
         yield ""
         yield Styled("Costliest rules", "heading")
         columns = (
-            Column("matching", True),
+            Column("time", True),
+            Column("tries", True),
             Column("matches", True),
             Column("rule"),
             Column("pass", style="hint"),
         )
-        yield from table(
-            columns,
-            (
-                (milliseconds(one["us"]), f"{one['matches']:,}", one["rule"], one["pass"])
-                for one in data["rules"]
-            ),
-        )
+        yield from table(columns, map(_rule_row, data["rules"]))
     yield ""
     yield from _go_on(trace, rows, data["kernels"])
+
+
+def _rule_row(row: Row) -> tuple[str, ...]:
+    """The time of its tries; where the trace does not say it, that of its matches."""
+    tries = row.get("tries")
+    return (
+        milliseconds(cost_of(row)),
+        f"{tries:,}" if tries is not None else "-",
+        f"{row['matches']:,}",
+        row["rule"],
+        row["pass"],
+    )
 
 
 def _kernel_lines(kernels: Sequence[Row]) -> Iterator[Line]:

@@ -158,8 +158,8 @@ def build_parser() -> Parser:
     made.add_argument(
         "--by",
         choices=("matches", "tries"),
-        default="matches",
-        help="the time that sorts: that of matches (the default), or of all tries",
+        default="tries",
+        help="the time that sorts: that of all tries (the default), or of matches only",
     )
     made.add_argument(
         "--pass",

@@ -13,6 +13,7 @@ from viz.command.overview import problem_lines, run_lines
 from viz.command.session import open_store, put, run_of
 from viz.command.tries import time_tries
 from viz.terminal import Line, Progress, Styled
+from viz.views.rules.cost import costliest
 from viz.views.run import Run
 
 OUTSIDE_MATCHES: Final = "walking, trying patterns, functions that declined, and recording"
@@ -32,26 +33,15 @@ def stats(options: argparse.Namespace) -> int:
     if options.pass_name is not None or options.rule is not None:
         return time_tries(options, store)
     run, totals = run_of(store), _totals(store, options.progress)
-    if options.by == "tries":
-        totals["rows"] = _by_tries(totals, store)
-    rules, never = totals["rows"], never_matched(totals, store.rules())
-    found = {"rules": rules, "neverMatched": never, "counted": totals["counted"]}
+    never = never_matched(totals, store.rules())
+    totals["rows"] = costliest(totals, store.rule_name)
+    if options.by == "matches":
+        acted = [row for row in totals["rows"] if row["matches"] or row["declines"]]
+        totals["rows"] = sorted(acted, key=lambda row: -row["us"])
+    found = {"rules": totals["rows"], "neverMatched": never, "counted": totals["counted"]}
     found["untimed"] = totals.get("untimed")
     lines = stats_lines(run, totals, never)
     return put(options, {**run["totals"], "run": run, **found}, lines)
-
-
-def _by_tries(totals: Row, store: Run) -> list[Row]:
-    """Every rule in each pass by the time of its tries, also those that neither matched nor
-    declined."""
-    nothing = {"matches": 0, "declines": 0, "us": 0.0, "added": 0, "removed": 0, "functionUs": 0}
-    rows = list(totals["rows"])
-    for one in totals.get("silent", ()):
-        for rule, tried, us in zip(one["id"], one["tries"], one.get("us") or (), strict=False):
-            names = {"pass": one["pass"], "id": rule, "rule": store.rule_name(rule)}
-            if us:
-                rows.append({**names, "tries": tried, "tryUs": us, **nothing})
-    return sorted(rows, key=lambda row: -(row.get("tryUs") or 0))
 
 
 def _totals(store: Run, progress: Progress) -> Row:
@@ -69,8 +59,7 @@ def _totals(store: Run, progress: Progress) -> Row:
 
 
 def stats_lines(run: Row, totals: Row, never: Sequence[Row]) -> Iterator[Line]:
-    """The rules that took most time in their matches, the time outside matches, and the rules that
-    never matched."""
+    """The rules that took most time, the time outside matches, and the rules that never matched."""
     yield from run_lines(run)
     yield from problem_lines(run["problems"])
     yield ""

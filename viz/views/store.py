@@ -30,6 +30,7 @@ from viz.views.lineage import rewrites_in, scope_of
 from viz.views.lineages import Lineages
 from viz.views.overview.overviews import Overviews
 from viz.views.process import Process, graph_data
+from viz.views.rules.cost import costs
 from viz.views.rules.times import pass_rules, rule_times
 from viz.views.run import FIRST, Answer
 from viz.views.runfiles import RunFiles
@@ -184,9 +185,10 @@ class Store:
                 process.node_counts.work(until - time.monotonic())
         with self._lock, answering("the list of what rules cost"):
             steps = [process.node_counts.steps for process in self._processes]
+            spent = costs(self._processes)
             return {
-                "rows": self._rules.totals(self._processes),
-                "silent": self._rules.silent(self._processes),
+                "rows": self._rules.totals(spent, self._processes),
+                "silent": self._rules.silent(spent),
                 "counted": sum(counted for counted, _ in steps),
                 "steps": sum(total for _, total in steps),
                 "untimed": untimed(process.file for process in self._processes),

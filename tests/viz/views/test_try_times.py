@@ -167,8 +167,8 @@ def test_commands(recorded: tuple[Path, Times], capsys: pytest.CaptureFixture[st
         assert main(["stats", str(path), *arguments]) == 0
         return capsys.readouterr().out
 
-    rows = json.loads(said("--by", "tries", "--json"))["rules"]
-    times = [row["tryUs"] for row in rows]
+    rows = json.loads(said("--by", "matches", "--json"))["rules"]
+    times = [row["us"] for row in rows]
     assert times == sorted(times, reverse=True)
     assert "trying" in said()
     of_pass = json.loads(said("--kernel", "k1", "--pass", "tidy", "--json"))
@@ -180,6 +180,56 @@ def test_commands(recorded: tuple[Path, Times], capsys: pytest.CaptureFixture[st
     assert "3 passes" in text
     alone = json.loads(said("--rule", one["rule"], "--kernel", "k1", "--pass", "tidy", "--json"))
     assert alone["rows"] == [one]
+
+
+def told_by_hand(path: Path, *, timed: bool) -> None:
+    """Two passes in which a rule that never matches costs most, and one is never tried long."""
+    with TraceWriter(path, {}) as t:
+        x = t.node("const")
+        fold, vain, brief = (t.rule(name, "f.py", at) for at, name in enumerate(RANKED, 3))
+        for _ in range(2):
+            step = t.rewrite_begin("pass", x, at=0)
+            t.match(step, fold, x, x, {}, 5_000)
+            t.match(step, brief, x, x, {}, 1_000)
+            t.rewrite_end(step, x, at=100)
+            if timed:
+                t.tried(step, fold, 3, 7_000, 5_000)
+                t.tried(step, vain, 8, 20_000)
+                t.tried(step, brief, 1, 2_000, 1_000)
+        t.visited("pass", t.rule_set([fold, vain, brief]), {"const": 8}, {})
+
+
+RANKED = "fold", "vain", "brief"
+
+
+@pytest.mark.parametrize("timed", [True, False])
+def test_every_list_ranks_rules_by_all_that_they_took(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], timed: bool
+) -> None:
+    """The overview of the page and of the terminal, and the statistics: tries that never match
+    count; of a trace that does not know tries, matches do."""
+    path = tmp_path / "t.viz"
+    told_by_hand(path, timed=timed)
+    ranked = ["vain", "fold", "brief"] if timed else ["fold", "brief"]
+    cost = {"vain": 40, "fold": 14, "brief": 4} if timed else {"fold": 10, "brief": 2}
+    store = Store(path)
+    listed = store.overview()["rules"]
+    assert [(rule["name"], rule["us"]) for rule in listed] == [(n, cost[n]) for n in ranked]
+    assert [rule["tries"] is None for rule in listed] == [not timed] * len(ranked)
+    assert listed[0]["share"] == pytest.approx(cost[ranked[0]] / 200)
+    totals = store.rule_totals()
+    assert [row["cost"] for row in totals["rows"]] == [cost["fold"], cost["brief"]]
+    store.close()
+    for command in (["show"], ["stats"]):
+        assert main([*command, str(path), "--json"]) == 0
+        rules = json.loads(capsys.readouterr().out)["rules"]
+        assert [row["rule"] for row in rules] == ranked, command
+    assert main(["show", str(path)]) == 0
+    lines = capsys.readouterr().out.split("Costliest rules")[1].splitlines()[2:]
+    assert [line.split()[-2] for line in lines[: len(ranked)]] == ranked
+    assert main(["stats", str(path), "--json"]) == 0
+    never = json.loads(capsys.readouterr().out)["neverMatched"]
+    assert [(row["rule"], row["tries"]) for row in never] == [("vain", 8)]
 
 
 def test_traces_without_times_say_so(

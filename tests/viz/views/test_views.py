@@ -180,7 +180,8 @@ def test_rule_totals_agree_with_the_bundles(
         for what in ("added", "removed", "matches"):
             assert row[what] == expected[row["pass"], row["id"], what], (row, what)
     assert main(["stats", str(trace), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["rules"] == totals["rows"]
+    listed = json.loads(capsys.readouterr().out)["rules"]
+    assert [row for row in listed if row["matches"] or row["declines"]] == totals["rows"]
 
 
 def test_matches_of_rules_agree_with_the_bundles(store: Store) -> None:

@@ -6,7 +6,7 @@ The form is `Overview` of viz/web/src/data/messages/overview.ts. Never reads the
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from core.errors import BudgetError
@@ -21,6 +21,7 @@ from viz.views.overview.lines import lines_data
 from viz.views.overview.table import MAX_DEVICES, MAX_ROWS, RowOf, rows_data, table_of
 from viz.views.places import Places
 from viz.views.process import Process
+from viz.views.rules.cost import costs
 from viz.views.rules.rulebook import Rulebook
 
 FEW: Final = 12
@@ -43,7 +44,15 @@ def overview_data(
         activity = None
     kernels = rows_data(table, places.place)
     lines = lines_data(table, places.place)
-    costly, rule_count, passes_us = _rules(processes, rules)
+    passes_us = sum(bounded(r.us or 0) for r in _rewrites(processes) if not r.parent)
+    try:
+        with part(0.4):
+            costly, rule_count = _rules(processes, rules)
+    except BudgetError as error:
+        cut.append(f"the costliest rules: {error.what}")
+        costly, rule_count = [], 0
+    for rule in costly:
+        rule["share"] = rule["us"] / passes_us if passes_us > 0 else 0.0
     left = len(table.kernels) - len(kernels)
     if left:
         cut.append(f"{left:,} lighter kernels are left out of the list of {MAX_ROWS:,}")
@@ -73,32 +82,27 @@ def is_here(processes: Sequence[Process]) -> bool:
     return alive.is_here(meta.get("process")) and meta.get("machine") == machine_text()
 
 
-def _rules(processes: Sequence[Process], rules: Rulebook) -> tuple[list[Data], int, float]:
-    """The rules whose matches took longest, how many rules matched at all, and the time of all
-    passes, which their shares are of."""
-    found: dict[int, list[float]] = {}
+def _rules(processes: Sequence[Process], rules: Rulebook) -> tuple[list[Data], int]:
+    """The costliest rules, and how many rules matched at all."""
+    found: dict[int, Data] = {}
+    for (_, rule), cost in costs(processes).items():
+        new = {"matches": 0, "tries": 0, "us": 0.0}
+        total = found.setdefault(rule, new)
+        total["matches"] += cost.matches
+        total["us"] += bounded(cost.ranked_us)
+        if total["tries"] is not None:
+            total["tries"] = None if cost.tried is None else total["tries"] + cost.tries
+    ranked = {r: total for r, total in found.items() if total["matches"] or total["us"] > 0}
+    listed = heapq.nlargest(FEW, ranked.items(), key=lambda of: (of[1]["us"], of[1]["matches"]))
+    return [
+        {"id": rule, "name": rules.name(rule), "equation": rules.equation(rule)[:300], **total}
+        for rule, total in listed
+    ], sum(total["matches"] > 0 for total in found.values())
+
+
+def _rewrites(processes: Sequence[Process]) -> Iterator[Rewrite]:
     for process in processes:
-        take(len(process.file.totals), 100 * len(process.file.totals))
-        for (_, rule), (matches, _, ns) in [*process.file.totals.items()]:
-            total = found.setdefault(process.rule(rule), [0, 0.0])
-            total[0] += matches
-            total[1] += bounded(ns / 1000)
-    matched = {rule: total for rule, total in found.items() if total[0] > 0}
-    rewrites = (r for process in processes for r in [*process.file.rewrites.values()])
-    whole = sum(bounded(r.us or 0) for r in rewrites if not r.parent)
-    costliest = heapq.nlargest(FEW, matched.items(), key=lambda item: item[1][::-1])
-    listed = [
-        {
-            "id": rule,
-            "name": rules.name(rule),
-            "equation": rules.equation(rule)[:300],
-            "matches": matches,
-            "us": us,
-            "share": us / whole if whole > 0 else 0.0,
-        }
-        for rule, (matches, us) in costliest
-    ]
-    return listed, len(matched), whole
+        yield from [*process.file.rewrites.values()]
 
 
 def _weight(one: tuple[float, Process, Rewrite]) -> tuple[float, int]:

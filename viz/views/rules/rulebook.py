@@ -7,7 +7,7 @@ problem that says so. Never runs a rule.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, cast
 
 from core.errors import BudgetError
@@ -16,7 +16,7 @@ from viz.format.cells import as_int, as_text
 from viz.read.records import RuleRecord
 from viz.views.places import Places
 from viz.views.process import Process
-from viz.views.rules.times import NO_TIME, try_times
+from viz.views.rules.cost import Cost, rank
 
 MAX_DEPTH: Final = 40
 MAX_PARTS: Final = 20_000
@@ -102,78 +102,55 @@ class Rulebook:
             "out: together they are too large"
         )
 
-    def totals(self, processes: Iterable[Process]) -> list[dict[str, Any]]:
-        """Tries, matches, declines and time of each rule in each pass in which it matched or
-        declined, the most expensive first; with the nodes that its steps added and removed, as far
+    def totals(
+        self, spent: Mapping[tuple[str, int], Cost], processes: Iterable[Process]
+    ) -> list[dict[str, Any]]:
+        """Each rule in each pass in which it matched or declined, the costliest first: what `costs`
+        found of these processes (`spent`), with the nodes that its steps added and removed, as far
         as they have been counted. `tries`, `tryUs` and `functionUs` are None where the trace does
-        not say it."""
-        processes = list(processes)
-        spent, timed = try_times(processes), any(p.file.try_times.known for p in processes)
-        found: dict[tuple[str, int], list[int]] = {}
-        unknown: set[tuple[str, int]] = set()
+        not say it; `cost` is the time that ranks rules."""
+        found = {key: cost for key, cost in spent.items() if cost.acted}
+        take(8 * len(found), _ROW * len(found))
+        changed: dict[tuple[str, int], tuple[int, int]] = {}
         for process in processes:
-            changed, tries = process.node_counts.totals, process.file.tries()
-            take(8 * len(process.file.totals), _ROW * len(process.file.totals))
-            for (name, rule), counts in process.file.totals.items():
-                text = process.file.name(name)
-                key = text, process.rule(rule)
-                total = found.setdefault(key, [0, 0, 0, 0, 0, 0])
-                tried = tries.get((name, rule))
-                if tried is None:
-                    unknown.add(key)
-                for i, value in enumerate((*counts, *changed.get((text, rule), (0, 0)))):
-                    total[i] += value
-                total[5] += tried or 0
-        for process, name, rule, tried in _tries(processes):
-            key = process.file.name(name), process.rule(rule)
-            if key in found and (name, rule) not in process.file.totals:
-                found[key][5] += tried  # another process matched
-        times = {
-            key: spent.get(key, None if key in unknown else NO_TIME) if timed else None
-            for key in found
-        }
+            for (name, local), counts in [*process.node_counts.totals.items()]:
+                key = name, process.rule(local)
+                before = changed.get(key, (0, 0))
+                changed[key] = before[0] + counts[0], before[1] + counts[1]
         rows = [
             {
                 "pass": name,
                 "id": rule,
                 "rule": self.name(rule),
-                "tries": None if (name, rule) in unknown else total[5],
-                "matches": total[0],
-                "declines": total[1],
-                "us": total[2] / 1000,
-                "tryUs": None if (time := times[name, rule]) is None else time.us,
-                "functionUs": None if time is None else time.function_us,
-                "added": total[3],
-                "removed": total[4],
+                "tries": cost.tries,
+                "matches": cost.matches,
+                "declines": cost.declines,
+                "us": cost.us,
+                "tryUs": None if cost.tried is None else cost.tried.us,
+                "functionUs": None if cost.tried is None else cost.tried.function_us,
+                "cost": cost.ranked_us,
+                "added": changed.get((name, rule), (0, 0))[0],
+                "removed": changed.get((name, rule), (0, 0))[1],
             }
-            for (name, rule), total in found.items()
+            for (name, rule), cost in found.items()
         ]
-        return sorted(rows, key=lambda row: -cast("float", row["us"]))
+        return sorted(rows, key=rank, reverse=True)
 
-    def silent(self, processes: Iterable[Process]) -> list[dict[str, Any]]:
+    def silent(self, spent: Mapping[tuple[str, int], Cost]) -> list[dict[str, Any]]:
         """Of each pass, the rules that neither matched nor declined in it, and how often each was
         tried, and for how many microseconds (`us`; None where the trace does not say it). They are
         thousands, so in lists: `id` are rules, `tries` and `us` go with it."""
-        processes = list(processes)
-        spent = try_times(processes)
-        heard = {
-            (process.file.name(name), process.rule(rule))
-            for process in processes
-            for name, rule in process.file.totals
-        }
-        found: dict[str, dict[int, int]] = {}
-        for process, name, rule, tried in _tries(processes):
-            text, number = process.file.name(name), process.rule(rule)
-            take(4, 300)
-            if (text, number) not in heard:
-                rules = found.setdefault(text, {})
-                rules[number] = rules.get(number, 0) + tried
+        found: dict[str, list[tuple[int, Cost]]] = {}
+        for (name, rule), cost in spent.items():
+            if not cost.acted:
+                take(4, 300)
+                found.setdefault(name, []).append((rule, cost))
         return [
             {
                 "pass": name,
-                "id": list(rules),
-                "tries": list(rules.values()),
-                "us": [spent.get((name, rule), NO_TIME).us for rule in rules] if spent else None,
+                "id": [rule for rule, _ in rules],
+                "tries": [cost.tries for _, cost in rules],
+                "us": [cost.tried.us for _, cost in rules if cost.tried is not None] or None,
             }
             for name, rules in found.items()
         ]
@@ -197,13 +174,6 @@ class Rulebook:
             "declines": counts[1],
             "us": counts[2] / 1000,
         }
-
-
-def _tries(processes: Iterable[Process]) -> Iterator[tuple[Process, int, int, int]]:
-    """Pass (string), rule and tries, of all processes."""
-    for process in processes:
-        for (name, rule), tried in process.file.tries().items():
-            yield process, name, rule, tried
 
 
 class _Left:

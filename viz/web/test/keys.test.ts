@@ -59,6 +59,18 @@ describe("keys", () => {
     expect(BROWSER_KEYS).toEqual(["F6", "Shift F6", "Alt ArrowLeft", "Alt ArrowRight"]);
   });
 
+  it("that a text names do something where the text stands", async () => {
+    const { commandFor } = await import("../src/shell/keys");
+    const { PAGES } = await import("../src/state/link/view");
+    const { hints } = await import("./keyHints");
+    const found = hints();
+    expect(found.length).toBeGreaterThan(40);
+    const stale = found.filter(({ key, page }) =>
+      (page ? [page] : PAGES).every((one) => !commandFor(key, true, one)),
+    );
+    expect(stale).toEqual([]);
+  });
+
   it("of the table have a command in some view", async () => {
     const { commands } = await import("../src/shell/commands");
     const { KEY_ROWS } = await import("../src/parts/keyTable");

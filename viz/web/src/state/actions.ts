@@ -18,6 +18,7 @@ import {
   matchPlace,
   namedKernel,
   nextPassOf,
+  nearestPassOf,
   otherLink,
   ruleMatches,
   bundle,
@@ -295,6 +296,27 @@ async function crossPasses(rule: number, direction: 1 | -1): Promise<void> {
     openRewrite(next.rewrite);
   } else if (known)
     announce(`No ${direction > 0 ? "later" : "earlier"} match of ${ruleName(rule)} in this run`);
+}
+
+/** The graphs at a match of the rule, filtered to it: in this pass, or else in the nearest one. False
+ * if it matched nowhere, or that cannot be said; true also if the reader has gone elsewhere meanwhile. */
+export async function openMatch(rule: number): Promise<boolean> {
+  const from = view.peek();
+  const here = bundle.peek()?.rewrite === from.rewrite ? firings.peek().get(rule)?.[0] : undefined;
+  const filtered = { page: "graphs", kernel: null, rule, op: null, tab: "step" } as const;
+  if (here !== undefined) {
+    go({ ...filtered, step: here }, "push");
+    return true;
+  }
+  if (rules.peek().get(rule)?.matches === 0 && !isLive.peek()) return false;
+  const known = await knowMatches();
+  const { page, kernel, rewrite } = view.peek();
+  if (page !== from.page || kernel !== from.kernel || rewrite !== from.rewrite) return true;
+  const nearest = known ? nearestPassOf(rule, from.rewrite ?? -1) : null;
+  if (!nearest) return false;
+  const there = { rewrite: nearest.rewrite, step: null, slot: null, uid: null, node: null };
+  go({ ...filtered, ...there }, "push");
+  return true;
 }
 
 /** Reads where rules matched, to the end, unless that is known; false if it cannot be read. */

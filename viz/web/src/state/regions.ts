@@ -1,4 +1,5 @@
-/** F6 walks the regions of the page in reading order. */
+/** The focus by keyboard: F6 walks the regions of the page in reading order; a search field moves in the
+ * list that it searches. */
 import { announce } from "./actions";
 
 const FOCUSABLE =
@@ -40,4 +41,40 @@ export function pressButton(selector: string): void {
   const button = document.querySelector<HTMLButtonElement>(selector);
   button?.focus();
   button?.click();
+}
+
+/**
+ * For `onKeyDown` of a search field: up and down move in the list that has this id, and Enter opens
+ * what stands there, without leaving the field; Escape clears the field, and an empty one is left.
+ * In a dialog Escape closes that.
+ */
+export function onSearchKeys(
+  list: string,
+  query: string,
+  clear: () => void,
+): (e: KeyboardEvent) => void {
+  return (e) => {
+    const field = e.currentTarget as HTMLElement;
+    if (e.ctrlKey || e.metaKey || e.altKey) return;
+    if (e.key === "Escape" && !field.closest("[role=dialog]")) {
+      if (query) clear();
+      else field.blur();
+    } else if (LIST_KEYS.includes(e.key)) pressIn(document.getElementById(list), e.key);
+    else return;
+    e.preventDefault();
+    e.stopPropagation();
+  };
+}
+
+const LIST_KEYS: readonly string[] = ["ArrowDown", "ArrowUp", "PageDown", "PageUp", "Enter"];
+
+/** A list with a cursor takes the key itself; of one with links, the first is what a key leads to. */
+function pressIn(list: HTMLElement | null, key: string): void {
+  if (list?.matches("[role=listbox], [role=tree]"))
+    list.dispatchEvent(new KeyboardEvent("keydown", { key, cancelable: true }));
+  else {
+    const first = list?.querySelector<HTMLElement>("[data-line] :is(a[href], button)");
+    if (key === "Enter") first?.click();
+    else if (key === "ArrowDown") first?.focus();
+  }
 }

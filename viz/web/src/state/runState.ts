@@ -246,6 +246,14 @@ export function createRunState() {
     return (direction > 0 ? passes.find(later) : passes.findLast(later)) ?? null;
   };
 
+  /** Of the passes in which the rule matched the one nearest to another, in rows; the later of two. */
+  const nearestPassOf = (rule: number, to: number): PassMatches | null => {
+    const row = (rewrite: number): number => rewriteRows.value.get(rewrite)?.row ?? 0;
+    const [before, after] = [nextPassOf(rule, to, -1), nextPassOf(rule, to, 1)];
+    if (!before || !after) return before ?? after;
+    return row(to) - row(before.rewrite) < row(after.rewrite) - row(to) ? before : after;
+  };
+
   /** Which match of its rule the current step is, of all in the run; null until that is known. */
   const matchPlace = computed<MatchPlace | null>(() => {
     const at = currentStep.value;
@@ -300,6 +308,7 @@ export function createRunState() {
     ruleMatches,
     keepMatches,
     nextPassOf,
+    nearestPassOf,
     matchPlace,
   };
 }

@@ -56,6 +56,7 @@ export const {
   ruleMatches,
   keepMatches,
   nextPassOf,
+  nearestPassOf,
   matchPlace,
 } = shownRun;
 

@@ -81,6 +81,13 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
     props.onCursor(keyOf(item));
     show(keyOf(item));
   };
+  /** Where there is no cursor, a key of the search field is for what was found first. */
+  const firstFor = (e: KeyboardEvent): T | undefined => {
+    if (e.key !== "Enter" || document.activeElement === box.current) return undefined;
+    const first = items.find((item) => !props.isHead?.(item));
+    if (first) props.onCursor(keyOf(first));
+    return first;
+  };
   const { from, to } = visibleRange(scroll, height, lineHeight, items.length);
   const at = props.cursor === null ? -1 : items.findIndex((item) => keyOf(item) === props.cursor);
   return (
@@ -115,7 +122,7 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
           e.preventDefault();
           e.stopPropagation();
           move(target);
-        } else props.onKey(e, items[at]);
+        } else props.onKey(e, items[at] ?? firstFor(e));
       }}
     >
       <div class="space" role="presentation" style={{ height: `${items.length * lineHeight}px` }}>

@@ -21,8 +21,9 @@ export interface Overview {
   kernelsLeft: number;
   /** Heaviest first. */
   lines: LineShare[];
-  /** Of the rules that matched, those that took longest in their matches. */
+  /** The costliest first. */
   rules: RuleShare[];
+  /** Rules that matched. */
   ruleCount: number;
   /** Without the time of passes inside them, the slowest first. */
   passes: SlowPass[];
@@ -105,6 +106,9 @@ export interface RuleShare {
   name: string;
   equation: string;
   matches: number;
+  /** null where the trace does not say how long tries took. Missing in older exports. */
+  tries?: number | null;
+  /** Of all tries, or where these are not known of matches. */
   us: number;
   /** Of the time of all passes, 0 to 1. */
   share: number;

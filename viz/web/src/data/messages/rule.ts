@@ -76,6 +76,9 @@ export interface RuleTotal {
   tryUs?: number | null;
   /** Those of them in its function. */
   functionUs?: number | null;
+  /** Microseconds by which rules are ranked: those of all tries, or where the trace does not say them
+   * those of matches. Missing in older exports. */
+  cost?: number;
   added: number;
   removed: number;
 }

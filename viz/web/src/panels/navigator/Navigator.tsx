@@ -11,12 +11,13 @@ import {
   sidePanel,
   subjectRowOf,
 } from "../../state/state";
+import { onSearchKeys } from "../../state/regions";
 import { CheckMark } from "../../parts/check/CheckMark";
 import { marks } from "../../parts/check/checks";
 import { Divider } from "../../ui/Divider";
 import { Icon } from "../../ui/Icon";
 import { FilterChips } from "./FilterChips";
-import { openFirst, SearchList } from "./SearchList";
+import { search, SearchList } from "./SearchList";
 import { TreeList } from "./TreeList";
 import { searchBox } from "./searchBox";
 
@@ -45,18 +46,12 @@ export function Navigator() {
             aria-label="Search the run"
             spellcheck={false}
             value={query.value}
-            onInput={(e) => (query.value = e.currentTarget.value)}
+            aria-controls="nav-list"
+            onInput={(e) => search(e.currentTarget.value)}
             onKeyDown={(e) => {
-              if (e.key === "Escape") {
-                if (query.value) e.stopPropagation();
-                query.value = "";
-                e.currentTarget.blur();
-              }
-              if (e.key === "ArrowDown" || e.key === "Enter") {
-                e.preventDefault();
-                document.querySelector<HTMLElement>("#nav-list")?.focus();
-                if (e.key === "Enter") openFirst();
-              }
+              onSearchKeys("nav-list", query.value, () => search(""))(e);
+              // what was opened is walked through by keys, which a field would take
+              if (e.key === "Enter") document.getElementById("nav-list")?.focus();
             }}
           />
           {asking ? (

@@ -21,12 +21,10 @@ const lines = computed<readonly Line[]>(() => {
   ]);
 });
 
-/** Opens the hit that stands first. */
-export function openFirst(): void {
-  const first = lines.peek().find((line) => line.name === undefined);
-  if (!first) return;
-  cursor.value = first.key;
-  first.open();
+/** Asks for `query`; the hit that stands first is what Enter opens. */
+export function search(query: string): void {
+  cursor.value = null;
+  searchBox.query.value = query;
 }
 
 export function SearchList() {

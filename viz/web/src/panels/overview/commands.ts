@@ -4,7 +4,7 @@ import { announce, openContext, setPage } from "../../state/actions";
 import { currentKernel, kernelPage } from "../../state/state";
 import { nextOrder } from "../../ui/SortHead";
 import { list, overviewLink } from "./link";
-import { columns, isStale, kernels, sortAnew } from "./store";
+import { columns, kernels } from "./store";
 
 const listed = (): boolean => kernelPage.value === null && kernels.value.length > 1;
 const onKernel = (): boolean => currentKernel.value !== null && kernelPage.value !== null;
@@ -25,14 +25,6 @@ export const overviewCommands: readonly Command[] = [
     keys: [],
     when: listed,
     run: () => sortBy(-1),
-  },
-  {
-    id: "ov-sort-anew",
-    title: "Sort the kernels again",
-    group: "Overview",
-    keys: [],
-    when: () => listed() && isStale.value,
-    run: sortAnew,
   },
   {
     id: "ov-all",

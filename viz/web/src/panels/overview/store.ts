@@ -5,7 +5,7 @@ import type { Overview } from "../../data/messages/overview";
 import type { UserFile } from "../../data/messages/run";
 import { knowPeaks, peaks } from "../../parts/peaks";
 import { data } from "../../state/actions";
-import { isLive, kernelPage, runKey, view } from "../../state/state";
+import { kernelPage, runKey, view } from "../../state/state";
 import { Watched } from "../../state/watched";
 import { sorted } from "../../ui/SortHead";
 import { columnsFor, linesOf, type Line } from "./table/columns";
@@ -57,44 +57,44 @@ export const columns = computed(() => {
   return columnsFor(lines.value, o?.by ?? "run", o?.here === true);
 });
 
-/** What was listed last, in order, and in which way: a run that goes on moves none of it. */
-let listed: { of: string; keys: readonly string[] } = { of: "", keys: [] };
-/** Counts the reader's wishes to sort anew. */
-const sortedAnew = signal(0);
-
-const inOrder = computed(() => sorted(lines.value, columns.value, overviewLink.value.order));
-
 /** The kernels in the order in which they are listed. */
 export const kernels = computed<readonly Line[]>(() => {
-  const of = `${runKey.value} ${overviewLink.value.order} ${sortedAnew.value}`;
-  const same = of === listed.of && listed.keys.length > 0;
-  const made = same ? keepPlaces(listed.keys, inOrder.value, (l) => l.key) : inOrder.value;
-  listed = { of, keys: made.map((l) => l.key) };
-  return made;
+  const inOrder = sorted(lines.value, columns.value, overviewLink.value.order);
+  return steady("kernels", overviewLink.value.order, inOrder, (l) => l.key);
 });
 
-/** Whether kernels came or changed so that another order would be the right one. */
-export const isStale = computed(() =>
-  kernels.value.some((line, i) => line.key !== inOrder.value[i]?.key),
-);
+/** What was listed last under a name, and in which way. */
+const listed = new Map<string, { of: string; keys: readonly string[] }>();
+/** Counts how often the pointer or the focus has left a list. */
+const departures = signal(0);
 
-export function sortAnew(): void {
-  sortedAnew.value += 1;
+/** A list of a run that may go on, in order; while the pointer or the focus is on it, whatever it
+ * has stays where it is. `of`: how it is sorted. */
+export function steady<T>(
+  name: string,
+  of: string,
+  inOrder: readonly T[],
+  keyOf: (t: T) => string,
+): readonly T[] {
+  void departures.value;
+  const before = listed.get(name);
+  const sorting = `${runKey.value} ${of}`;
+  const isHeld = before?.of === sorting && isUsed(name);
+  const made = isHeld ? keepPlaces(before.keys, inOrder, keyOf) : inOrder;
+  listed.set(name, { of: sorting, keys: made.map(keyOf) });
+  return made;
 }
 
-const kept = new Map<string, { run: string; keys: readonly string[] }>();
+const isUsed = (name: string): boolean =>
+  document.querySelector(`[data-steady="${name}"]`)?.matches(":hover, :focus-within") === true;
 
-/** The first few of a list, those that were there before in their places while the run goes on. */
-export function fewOf<T>(
-  name: string,
-  items: readonly T[],
-  n: number,
-  keyOf: (t: T) => string,
-): T[] {
-  const before = kept.get(name);
-  const first = items.slice(0, n);
-  const same = before?.run === runKey.value && isLive.value;
-  const made = same ? keepPlaces(before.keys, first, keyOf) : first;
-  kept.set(name, { run: runKey.value, keys: made.map(keyOf) });
-  return made;
+/** For the element around the lines of such a list. */
+export const steadyList = (name: string) => ({
+  "data-steady": name,
+  onPointerLeave: depart,
+  onFocusOut: depart,
+});
+
+function depart(): void {
+  departures.value += 1;
 }

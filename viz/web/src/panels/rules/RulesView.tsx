@@ -1,6 +1,7 @@
 /** Which rules cost, and which never match: per rule, or per rule and pass, in a table that sorts
  * and searches. */
 import { count, micros, place, plural, short } from "../../state/format";
+import { onSearchKeys } from "../../state/regions";
 import { rules } from "../../state/state";
 import { RuleText } from "../../parts/rule/RuleText";
 import { Highlight } from "../../ui/Highlight";
@@ -18,6 +19,7 @@ import {
   cursor,
   lastPass,
   listed,
+  order,
   passNames,
   ruleTotals,
   showSteps,
@@ -41,7 +43,7 @@ export function RulesView() {
         <Tools />
         <SortHead
           columns={columns.value}
-          order={rulesLink.value.sort}
+          order={order.value}
           onOrder={(sort) => list({ sort })}
         />
         <List />
@@ -68,12 +70,10 @@ function Tools() {
           aria-label="Search the rules"
           spellcheck={false}
           value={v.query}
-          onInput={(e) => list({ query: e.currentTarget.value })}
-          onKeyDown={(e) => {
-            if (e.key !== "Escape" || !e.currentTarget.value) return;
-            e.stopPropagation();
-            list({ query: "" });
-          }}
+          aria-controls="rules-list"
+          aria-activedescendant={cursor.value === null ? undefined : `rules-list-${cursor.value}`}
+          onInput={(e) => search(e.currentTarget.value)}
+          onKeyDown={onSearchKeys("rules-list", v.query, () => search(""))}
         />
         <kbd>/</kbd>
       </label>
@@ -106,7 +106,7 @@ function Tools() {
         disabled={!triesKnown.value}
         title={
           triesKnown.value
-            ? "Only rules that were tried and never matched (N)"
+            ? "Only rules that were tried and never matched"
             : "This trace does not record which rules were tried"
         }
         onClick={() => list({ never: !v.never })}
@@ -119,7 +119,7 @@ function Tools() {
         disabled={!pass}
         title={
           pass
-            ? `What the rules of ${short(pass.name, 60)}, the pass that you looked at last, took in it alone (T)`
+            ? `What the rules of ${short(pass.name, 60)}, the pass that you looked at last, took in it alone`
             : "No pass has been looked at"
         }
         onClick={() => pass && openPassRules(pass.id)}
@@ -140,6 +140,12 @@ function Tools() {
       </span>
     </div>
   );
+}
+
+/** Lists what has `query`; what is found first is what Enter opens. */
+function search(query: string): void {
+  cursor.value = null;
+  list({ query });
 }
 
 /** The passes there are, and the chosen one even if it is not there. */
@@ -210,7 +216,7 @@ function List() {
         if ((e.key !== "Enter" && e.key !== " ") || !c || c.id === REST) return;
         e.preventDefault();
         e.stopPropagation();
-        if (e.key === "Enter" && chosen.value === c.key) void showSteps(c);
+        if (e.key === "Enter" && chosen.value === c.key) openRule(c.id);
         else chosen.value = c.key;
       }}
       draw={(c, i) => {
@@ -314,7 +320,7 @@ function Line({ c, top, most }: { c: Cost; top: number; most: number }) {
 }
 
 /** What the bar of a line shows: the time that sorts the list. */
-const barOf = (c: Cost): number => (rulesLink.value.sort.endsWith("tryUs") ? c.tryUs : c.us) ?? 0;
+const barOf = (c: Cost): number => (order.value.endsWith("tryUs") ? c.rankedUs : c.us) ?? 0;
 
 /** As "4.2%"; "" where there is no share. */
 function percent(share: number | null): string {

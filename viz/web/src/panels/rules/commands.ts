@@ -5,6 +5,7 @@ import {
   columns,
   costs,
   lastPass,
+  order,
   ruleTotals,
   showSteps,
   triesKnown,
@@ -29,7 +30,7 @@ export const rulesCommands: readonly Command[] = [
   command("sort", "Sort by the next column", [], () => sortBy(1)),
   command("sort-back", "Sort by the previous column", [], () => sortBy(-1)),
   command("turn", "Reverse the sort order", [], () => {
-    const { sort } = rulesLink.peek();
+    const sort = order.peek();
     list({ sort: nextOrder(sort, sort.replace(/^-/, ""), true) });
   }),
   command("per-pass", "List rules per pass, or once for the whole run", [], () =>
@@ -94,7 +95,7 @@ export const rulesCommands: readonly Command[] = [
 ];
 
 function sortBy(direction: 1 | -1): void {
-  const now = rulesLink.peek().sort.replace(/^-/, "");
+  const now = order.peek().replace(/^-/, "");
   const at = columns.peek().findIndex((c) => c.key === now);
   const all = columns.peek();
   const next = all[(at + direction + all.length) % all.length]!;

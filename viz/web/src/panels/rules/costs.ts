@@ -20,6 +20,8 @@ export interface Cost {
   us: number | null;
   /** Time of all its tries; null: the trace does not say it. */
   tryUs: number | null;
+  /** The time that ranks it: of all tries, or else of matches (`RuleTotal.cost`); null for none. */
+  rankedUs: number | null;
   added: number;
   removed: number;
 }
@@ -54,6 +56,7 @@ export function listRules(
     cost.declines += t.declines;
     if (t.matches) cost.us = (cost.us ?? 0) + t.us;
     if (t.tryUs != null) cost.tryUs = (cost.tryUs ?? 0) + t.tryUs;
+    cost.rankedUs = (cost.rankedUs ?? 0) + (t.cost ?? t.tryUs ?? t.us);
     cost.added += t.added;
     cost.removed += t.removed;
   }
@@ -68,7 +71,9 @@ export function listRules(
       const name = rules.get(rule)?.name ?? "unknown";
       const cost = known ?? enter(made, key, rule, name, pass, rules);
       if (cost.tries !== null) cost.tries += tries[i] ?? 0;
-      if (took !== null) cost.tryUs = (cost.tryUs ?? 0) + took;
+      if (took === null) continue;
+      cost.tryUs = (cost.tryUs ?? 0) + took;
+      cost.rankedUs = (cost.rankedUs ?? 0) + took;
     }
   }
   if (!choice.never && !choice.query) rest(made, totals, choice);
@@ -110,7 +115,7 @@ function enter(
     const rule = rules.get(id);
     const place = rule ? `${rule.file}:${rule.line}` : "";
     const nothing = { tries: 0, matches: 0, declines: 0, added: 0, removed: 0, us: null };
-    cost = { key, id, rule: name, pass, passes: [], place, ...nothing, tryUs: null };
+    cost = { key, id, rule: name, pass, passes: [], place, ...nothing, tryUs: null, rankedUs: null };
     made.set(key, cost);
   }
   cost.passes.push(pass);
@@ -191,11 +196,15 @@ const COLUMNS: readonly Column<Cost>[] = [
   {
     key: "tryUs",
     name: "In tries",
-    value: (c) => c.tryUs ?? -1,
+    value: (c) => c.rankedUs ?? -1,
     right: true,
     title: TRY_TITLE,
   },
 ];
+
+/** The costliest rules first: by the time of their tries, where the trace says it of any. */
+export const costliestFirst = (costs: readonly Cost[]): string =>
+  costs.some((c) => c.tryUs !== null) ? "-tryUs" : "-us";
 
 /** Time of one match, microseconds. */
 export const meanOf = (c: Cost): number => (c.matches && c.us !== null ? c.us / c.matches : 0);

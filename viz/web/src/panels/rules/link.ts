@@ -3,7 +3,7 @@ import { go } from "../../state/actions";
 import { LinkPart } from "../../state/link/part";
 
 export interface RulesLink {
-  /** Column that sorts, "-" in front for descending. */
+  /** Column that sorts, "-" in front for descending; "": the costliest rules come first. */
   sort: string;
   /** A line per rule and pass, not per rule. */
   perPass: boolean;
@@ -20,18 +20,17 @@ export interface RulesLink {
   inPass: number | null;
 }
 
-const FIRST_SORT = "-us";
 const PASS = /^[^\n]{1,200}$/;
 const SORT = /^-?[a-zA-Z]{1,16}$/;
 const LONGEST_QUERY = 200;
 
 export const rulesLink = new LinkPart<RulesLink>({
   first: {
-    ...{ sort: FIRST_SORT, perPass: false, pass: null, never: false, query: "" },
+    ...{ sort: "", perPass: false, pass: null, never: false, query: "" },
     ...{ of: null, byTime: false, inPass: null },
   },
   read: (q) => ({
-    sort: q.matching("o", SORT) ?? FIRST_SORT,
+    sort: q.matching("o", SORT) ?? "",
     perPass: q.matching("by", /^pass$/) !== null,
     pass: q.matching("in", PASS),
     never: q.matching("only", /^never$/) !== null,
@@ -41,7 +40,7 @@ export const rulesLink = new LinkPart<RulesLink>({
     inPass: q.natural("rp"),
   }),
   write(link, put) {
-    put("o", link.sort !== FIRST_SORT && link.sort);
+    put("o", link.sort);
     put("by", link.perPass && "pass");
     put("in", link.pass);
     put("only", link.never && "never");

@@ -5,7 +5,7 @@ import { compiledRowOf, rows, rules, view } from "../../state/state";
 import { Watched } from "../../state/watched";
 import type { RuleTotals } from "../../data/messages/rule";
 import { sorted } from "../../ui/SortHead";
-import { columnsFor, knowsTries, listRules, passesOf, type Cost } from "./costs";
+import { columnsFor, costliestFirst, knowsTries, listRules, passesOf, type Cost } from "./costs";
 import { rulesLink } from "./link";
 
 /** Asked for while the view is open: leaving it ends the counting. */
@@ -32,7 +32,9 @@ export const costs = computed<readonly Cost[]>(() =>
 export const triesKnown = computed(() => !ruleTotals.value || knowsTries(ruleTotals.value));
 export const passNames = computed(() => (ruleTotals.value ? passesOf(ruleTotals.value) : []));
 export const columns = computed(() => columnsFor(rulesLink.value.perPass));
-export const listed = computed(() => sorted(costs.value, columns.value, rulesLink.value.sort));
+/** The column that sorts, as in a link. */
+export const order = computed(() => rulesLink.value.sort || costliestFirst(costs.value));
+export const listed = computed(() => sorted(costs.value, columns.value, order.value));
 export const chosenCost = computed(() => costs.value.find((c) => c.key === chosen.value) ?? null);
 
 /** The pass that was looked at last. */

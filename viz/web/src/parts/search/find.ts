@@ -2,8 +2,17 @@
  * The one search of the page. What a query finds in the run, in groups: by name, which the page knows
  * at once, and inside passes, which the trace answers. The navigator and the palette both show it.
  */
-import { go, goStep, openContext, openNode, openRewrite } from "../../state/actions";
+import {
+  followLink,
+  go,
+  goStep,
+  openContext,
+  openMatch,
+  openNode,
+  openRewrite,
+} from "../../state/actions";
 import { baseName, plural, short } from "../../state/format";
+import { ruleAt } from "../../state/link/links";
 import { compiledRowOf, firings, rows, ruleName, rules } from "../../state/state";
 import { ancestry } from "../../data/rows";
 import type { Row } from "../../data/messages/run";
@@ -146,9 +155,8 @@ function openRow(row: Row): void {
   else openContext(row.row);
 }
 
-/** Shows the rule in this pass if it matches here; the filter says so either way. */
+/** Shows a match of the rule: in this pass, else in the nearest one; one that never matched has a
+ * page of its own. */
 function openRule(rule: number): void {
-  const first = firings.peek().get(rule)?.[0];
-  const here = { page: "graphs", rule } as const;
-  go(first === undefined ? here : { ...here, step: first, tab: "step" });
+  void openMatch(rule).then((shown) => shown || followLink(ruleAt(rule)));
 }

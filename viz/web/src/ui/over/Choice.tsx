@@ -1,6 +1,7 @@
 /** A button that opens a list of any length to choose from, with a field that narrows it. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { onSearchKeys } from "../../state/regions";
 import { VirtualList } from "../VirtualList";
 import { Icon } from "../Icon";
 import { Menu } from "./Menu";
@@ -62,6 +63,10 @@ function Body({ entries, now, onPick, find, above, close }: ChoiceProps & { clos
         return words.every((word) => text.includes(word));
       })
     : all;
+  const search = (text: string): void => {
+    ask(text);
+    setCursor(text ? null : now);
+  };
   const pick = (key: string): void => {
     close();
     onPick(key);
@@ -76,14 +81,9 @@ function Body({ entries, now, onPick, find, above, close }: ChoiceProps & { clos
           placeholder={find}
           spellcheck={false}
           value={query}
-          onInput={(e) => ask(e.currentTarget.value)}
-          onKeyDown={(e) => {
-            if (e.key === "Enter" && found[0]) pick(found[0].key);
-            else if (e.key === "ArrowDown") document.getElementById("choice-list")?.focus();
-            else return;
-            e.preventDefault();
-            e.stopPropagation();
-          }}
+          aria-controls="choice-list"
+          onInput={(e) => search(e.currentTarget.value)}
+          onKeyDown={onSearchKeys("choice-list", query, () => search(""))}
         />
       </label>
       {above?.(close)}

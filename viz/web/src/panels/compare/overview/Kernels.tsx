@@ -3,6 +3,7 @@ import { computed } from "@preact/signals";
 import { onArrows } from "../../../parts/arrows";
 import type { ScopePair } from "../../../data/messages/compare";
 import { count, plural, short } from "../../../state/format";
+import { onSearchKeys } from "../../../state/regions";
 import { windowWidth } from "../../../state/state";
 import { CutMiddle } from "../../../ui/CutMiddle";
 import { SortHead, sorted } from "../../../ui/SortHead";
@@ -62,8 +63,10 @@ export function Kernels() {
             type="search"
             placeholder="Filter by name or call"
             aria-label="Filter kernels by name or call"
+            aria-controls="cmp-kernels"
             value={query}
             onInput={(e) => show({ query: e.currentTarget.value.slice(0, 200) }, "replace")}
+            onKeyDown={onSearchKeys("cmp-kernels", query, () => show({ query: "" }, "replace"))}
           />
         </label>
       </div>
@@ -75,7 +78,7 @@ export function Kernels() {
           onOrder={(order) => show({ order }, "replace")}
         />
       </div>
-      <div class="cmp-rows" onKeyDown={onArrows}>
+      <div id="cmp-kernels" class="cmp-rows" onKeyDown={onArrows}>
         {lines.slice(0, MOST).map((s) => (
           <Line key={keyOfScope(s)} pair={s} />
         ))}

@@ -4,6 +4,7 @@ import { onArrows } from "../../../parts/arrows";
 import type { Both, RulePair } from "../../../data/messages/compare";
 import { count, plural, short } from "../../../state/format";
 import { ruleOfRun } from "../../../state/link/links";
+import { onSearchKeys } from "../../../state/regions";
 import { compareLink, show } from "../link";
 import { comparison } from "../data/store";
 import { change, figure, ratioText, verdict } from "./figures";
@@ -105,12 +106,14 @@ export function RulesTab() {
             type="search"
             placeholder="Filter by name"
             aria-label="Filter rules by name"
+            aria-controls="cmp-rules"
             value={query}
             onInput={(e) => show({ query: e.currentTarget.value.slice(0, 200) }, "replace")}
+            onKeyDown={onSearchKeys("cmp-rules", query, () => show({ query: "" }, "replace"))}
           />
         </label>
       </div>
-      <div class="cmp-rows" onKeyDown={onArrows}>
+      <div id="cmp-rules" class="cmp-rows" onKeyDown={onArrows}>
         {some.slice(0, MOST).map((r) => (
           <Line key={`${r.file} ${r.name}`} rule={r} whole />
         ))}

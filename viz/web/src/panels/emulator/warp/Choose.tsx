@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { runToChange } from "../../../parts/emulation/stepping";
 import type { Register } from "../../../parts/emulation/walk";
 import { count } from "../../../state/format";
+import { onSearchKeys } from "../../../state/regions";
 import { Icon } from "../../../ui/Icon";
 import { Menu } from "../../../ui/over/Menu";
 import { VirtualList } from "../../../ui/VirtualList";
@@ -36,6 +37,10 @@ function Body({ registers }: { registers: readonly Register[] }) {
   const [query, ask] = useState("");
   const [cursor, setCursor] = useState<string | null>(null);
   const found = registers.filter((r) => r.name !== "_" && r.name.includes(query.trim()));
+  const search = (text: string): void => {
+    ask(text);
+    setCursor(null);
+  };
   return (
     <div class="choose">
       <input
@@ -44,7 +49,9 @@ function Body({ registers }: { registers: readonly Register[] }) {
         placeholder="Find a register"
         spellcheck={false}
         value={query}
-        onInput={(e) => ask(e.currentTarget.value)}
+        aria-controls="choose-register"
+        onInput={(e) => search(e.currentTarget.value)}
+        onKeyDown={onSearchKeys("choose-register", query, () => search(""))}
       />
       <div class="note row">
         <span class="sp">Ticked ones always have a column.</span>

@@ -8,7 +8,7 @@ import { percent } from "../../../parts/speed";
 import { count, micros, plural, short, toldApart } from "../../../state/format";
 import { saidOf } from "../../../ui/code/since";
 import { openEditor } from "../../../ui/Text";
-import { fewOf, overview, textOf, textsKnown } from "../store";
+import { overview, steady, steadyList, textOf, textsKnown } from "../store";
 import { CutMiddle } from "../../../ui/CutMiddle";
 
 /** Lines that are listed before "more" is asked for, and in a tall window. */
@@ -29,7 +29,7 @@ export function Lines() {
   const said = saidOf([...files]);
   const one = files.size === 1 ? lines[0]!.file : null;
   const few = innerHeight >= TALL ? FEW_TALL : FEW;
-  const shown = all ? lines : fewOf("lines", lines, few, keyOf);
+  const shown = all ? lines : steady("lines", "", lines.slice(0, few), keyOf);
   const inOrder = one === null ? shown : [...shown].sort((a, z) => a.line - z.line);
   const more = lines.length - few;
   return (
@@ -49,7 +49,7 @@ export function Lines() {
           </button>
         )}
       </div>
-      <div onKeyDown={onArrows}>
+      <div onKeyDown={onArrows} {...steadyList("lines")}>
         {inOrder.map((line) => (
           <Line
             key={keyOf(line)}

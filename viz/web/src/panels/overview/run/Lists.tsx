@@ -1,5 +1,6 @@
 /** Short lists beside the kernels: problems, what rules and passes cost, other runs. */
 import type { ComponentChildren } from "preact";
+import type { RuleShare } from "../../../data/messages/overview";
 import { onArrows } from "../../../parts/arrows";
 import { Go } from "../../../parts/Go";
 import { pageAt, passAt, rulesNamed } from "../../../state/link/links";
@@ -10,7 +11,7 @@ import { percent } from "../../../parts/speed";
 import { ago } from "../../../parts/traces/ago";
 import { count, micros, plural, short } from "../../../state/format";
 import { overlay, rewriteRows, run } from "../../../state/state";
-import { fewOf, overview } from "../store";
+import { overview, steady, steadyList } from "../store";
 
 const FEW = 5;
 
@@ -18,10 +19,12 @@ interface ListProps {
   title: string;
   hint?: string;
   all?: ComponentChildren;
+  /** Of a list that `steady` orders: its name. */
+  name?: string;
   children: ComponentChildren;
 }
 
-function List({ title, hint, all, children }: ListProps) {
+function List({ title, hint, all, name, children }: ListProps) {
   return (
     <section class="ov-sec ov-list" data-region={title} aria-label={title}>
       <div class="ov-h">
@@ -30,7 +33,9 @@ function List({ title, hint, all, children }: ListProps) {
         <span class="sp" />
         {all}
       </div>
-      <div onKeyDown={onArrows}>{children}</div>
+      <div onKeyDown={onArrows} {...(name && steadyList(name))}>
+        {children}
+      </div>
     </section>
   );
 }
@@ -84,16 +89,17 @@ export function Problems() {
 export function Costs() {
   const o = overview.value;
   if (!o) return null;
-  const rules = fewOf("rules", o.rules, FEW, (r) => String(r.id));
-  const passes = fewOf("passes", o.passes, FEW, (p) => String(p.id));
+  const rules = steady("rules", "", o.rules.slice(0, FEW), (r) => String(r.id));
+  const passes = steady("passes", "", o.passes.slice(0, FEW), (p) => String(p.id));
   const timed = o.passesUs > 0;
   return (
     <>
       {rules.length > 0 && (
         <List
+          name="rules"
           title={timed ? "Costliest rules" : "Busiest rules"}
           hint={timed ? "share of pass time" : "by matches"}
-          all={<Go to={pageAt("rules")}>all {count(o.ruleCount)}</Go>}
+          all={<Go to={pageAt("rules")}>all rules</Go>}
         >
           {rules.map((rule) => (
             <div class="ov-item" data-line key={rule.id}>
@@ -112,7 +118,7 @@ export function Costs() {
                 to={rulesNamed(rule.name)}
                 class="link plain num nw"
                 inner
-                title={`${micros(rule.us)} in ${plural(rule.matches, "match", "matches")}`}
+                title={timeOf(rule)}
               >
                 {timed ? percent(rule.share) : count(rule.matches)}
               </Go>
@@ -122,6 +128,7 @@ export function Costs() {
       )}
       {passes.length > 0 && (
         <List
+          name="passes"
           title={timed ? "Slowest passes" : "Largest passes"}
           hint={timed ? "without nested passes" : "by steps"}
           all={<Go to={pageAt("timeline")}>all {count(run.value?.totals.rewrites ?? 0)}</Go>}
@@ -149,6 +156,13 @@ export function Costs() {
       )}
     </>
   );
+}
+
+/** What the time of a rule is the time of. */
+function timeOf({ us, tries, matches }: RuleShare): string {
+  const matched = plural(matches, "match", "matches");
+  if (tries == null) return `${micros(us)} in ${matched}`;
+  return `${micros(us)} in ${plural(tries, "try", "tries")}, ${matched}`;
 }
 
 /** Other runs of the user's cache. */

@@ -12,7 +12,7 @@ import { CutMiddle } from "../../../ui/CutMiddle";
 import { SortHead } from "../../../ui/SortHead";
 import { devicesOf, isCopy, type ColumnKey, type Line } from "./columns";
 import { list, overviewLink } from "../link";
-import { columns, FEW_KERNELS, isStale, kernels, overview, sortAnew } from "../store";
+import { columns, FEW_KERNELS, kernels, overview, steadyList } from "../store";
 import { SpreadBars } from "./Spread";
 
 /** Kernels that are drawn at once when all are asked for; more on demand. */
@@ -52,11 +52,6 @@ export function Kernels() {
       <div class="ov-h">
         <h3>Kernels</h3>
         <span class="t3 el">{heading(o.by)}</span>
-        {isStale.value && (
-          <button type="button" class="link" onClick={sortAnew}>
-            Sort again
-          </button>
-        )}
         <span class="sp" />
         <Measure />
       </div>
@@ -65,7 +60,7 @@ export function Kernels() {
         order={overviewLink.value.order || "-time"}
         onOrder={(order) => list({ order })}
       />
-      <div onKeyDown={onArrows} class="ov-rows">
+      <div onKeyDown={onArrows} class="ov-rows" {...steadyList("kernels")}>
         {shown.map((line) => (
           <Row key={line.key} line={line} />
         ))}
