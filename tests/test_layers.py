@@ -109,7 +109,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("core.nn.files", "core.nn.layers"),
     ("core.nn",),
     ("core",),
-    ("viz.budget", "viz.terminal"),
+    ("viz.budget", "viz.ratio", "viz.terminal"),
     ("viz.format",),
     ("viz.files",),
     ("viz.environment",),

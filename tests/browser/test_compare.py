@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.explorer import WATCH, Explorer, give
-from tests.browser.served import ROOT, Process, environment, serve
+from tests.browser.served import PROGRAMS, ROOT, Process, environment, record, serve
 from tests.states.scenes import pair
 
 RULE = "multiply_add"
@@ -249,6 +249,26 @@ def test_passes_are_opened_from_their_list_and_escape_leads_back(explorer: Explo
 def test_a_run_against_itself_is_equal(explorer: Explorer, two: Process) -> None:
     compared(explorer, two, "&cb=A")
     expect(explorer.page.locator(".ov-notes")).to_contain_text("The runs are equal")
+
+
+def test_no_time_of_a_program_recorded_twice_is_coloured(browser: Browser, tmp_path: Path) -> None:
+    """Whatever else the machine did meanwhile: nobody changed anything."""
+    runs = [record(PROGRAMS / "captured.py", tmp_path / f"{name}.viz") for name in "ab"]
+    with serve(runs[0], beside=[runs[1]]) as process:
+        page = browser.new_page(viewport={"width": 1720, "height": 900})
+        compared(Explorer(page), process)
+        page.keyboard.press("a")  # what is equal, too
+        expect(page.locator(".cmp-row").first).to_be_visible()
+        for tab in ("Kernels", "Rules", "Passes"):
+            page.get_by_role("button", name=re.compile(f"^{tab} ")).click()
+            expect(
+                page.locator("main").get_by_text(re.compile(r"^\d+\.\d\d×$")).first
+            ).to_be_visible()
+            assert (
+                page.locator("main .cadd, main .cmov, main .badge.add, main .badge.mov").count()
+                == 0
+            )
+        page.close()
 
 
 def test_alone_it_says_what_to_do(browser: Browser, server: Process) -> None:

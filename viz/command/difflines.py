@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from viz.command.columns import Column, microseconds, plural, size, table
+from viz.ratio import figure, time_words
 from viz.terminal import ELLIPSIS, Line, Style, Styled
 
 Data = dict[str, Any]
@@ -108,7 +109,7 @@ def _scope_row(scope: Data) -> tuple[str | Styled, ...]:
         _change(scope["a"], scope["b"]),
         _change(scope["steps"]["a"], scope["steps"]["b"]),
         _change(registers["a"], registers["b"]),
-        _ratio(scope["us"]["a"], scope["us"]["b"]),
+        _time(**scope["us"]),
         f"{scope['name']['b'] or scope['name']['a']}  {_short(scope['call'])}".rstrip(),
         _first(scope["first"]),
     )
@@ -204,4 +205,11 @@ def _change(a: float | None, b: float | None) -> str:
 
 
 def _ratio(a: float | None, b: float | None) -> str:
-    return f"{b / a:.2f}" if a and b is not None else ""
+    return figure(b / a) if a and b is not None else ""
+
+
+def _time(a: float | None, b: float | None, ratio: Data | None) -> str:
+    """How launches compare; of a few launches, or of the same code, the figure alone."""
+    if ratio is None:
+        return _ratio(a, b)
+    return time_words(ratio["ratio"], ratio["low"], ratio["high"])

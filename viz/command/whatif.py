@@ -6,6 +6,7 @@ Prints what the worker found; nothing is compiled or run in this process.
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Generator, Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ from viz.command.editedtext import edited_text
 from viz.command.names import find_kernel, find_rule
 from viz.command.session import open_store, put
 from viz.format.cells import as_text
+from viz.ratio import figure, interval_words, time_words
 from viz.terminal import Line, Piece, Styled
 from viz.views.store import Store
 from viz.whatif.attempt import attempt
@@ -246,8 +248,7 @@ def _variant_row(row: Data) -> tuple[Piece, ...]:
         str(row["number"]),
         row["name"],
         as_text(_fields(found.get("variant")).get("said"), 300),
-        _ratio(times.get("ratio")),
-        " to ".join(filter(None, (_ratio(times.get(end)) for end in ("low", "high")))),
+        *_ratio_cells(times),
         _amount(code.get("registers")),
         _amount(code.get("instructions")),
         result,
@@ -258,8 +259,13 @@ def _fields(data: object) -> Data:
     return cast("Data", data) if isinstance(data, dict) else {}
 
 
-def _ratio(value: object) -> str:
-    return f"{value:.3f}" if isinstance(value, float) else ""
+def _ratio_cells(times: Data) -> tuple[str, str]:
+    """The ratio and its interval, where that is what they are."""
+    found = [times.get(name) for name in ("ratio", "low", "high")]
+    known = [value for value in found if isinstance(value, float) and 0 < value < math.inf]
+    if len(known) < 3:
+        return "", ""
+    return time_words(*known), interval_words(*known[1:])
 
 
 def head_lines(made: Data) -> Iterator[Line]:
@@ -280,8 +286,10 @@ def error_lines(error: Data) -> Iterator[Line]:
 
 
 def _times(times: Data) -> str:
+    ends = times["low"], times["high"]
     return (
-        f"{times['ratio']:.3f} ({times['low']:.3f} to {times['high']:.3f} with 95 %): "
+        f"{figure(times['ratio'])} (95% interval {interval_words(*ends)}), "
+        f"{time_words(times['ratio'], *ends)}: "
         f"{times['old']:,.1f} us before, {times['new']:,.1f} us now, "
         f"{plural(times['turns'], 'turn')}"
     )

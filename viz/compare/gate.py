@@ -14,6 +14,7 @@ from typing import Any, Final, cast
 
 from core.errors import TraceError
 from viz.compare.pairs import Figures, Pair
+from viz.ratio import FEWEST, Apart, change_words, figure
 
 Data = dict[str, Any]
 MAX_FACTOR: Final = 1000.0
@@ -170,16 +171,38 @@ def _sum_of(figure: Callable[[Figures], float | None]) -> Callable[[Compared, fl
     return check
 
 
-def _slower(compared: Compared, factor: float) -> str | None:
-    """By the medians of launches, each as often as A launched it."""
+def _timed(compared: Compared) -> list[tuple[Pair, Apart, float]]:
+    """The kernels of both whose times can be told apart, and what their launches in A took.
+    Raises TraceError where kernels were launched, and all of them too seldom."""
     rows = [
-        (a.us * a.launches, b.us * a.launches)
-        for _, a, b in compared.both
-        if a.us is not None and b.us is not None and a.launches
+        (pair, pair.ratio, a.whole_us)
+        for pair, a, b in compared.both
+        if a.us is not None and b.us is not None
     ]
+    found = [(pair, ratio, us) for pair, ratio, us in rows if ratio is not None]
+    if rows and not found:
+        raise TraceError(
+            "how long kernels take is not judged: each was launched once, or a few times",
+            hint=f"launch the kernels {FEWEST} times or more in each run",
+        )
+    return found
+
+
+def _slower(compared: Compared, factor: float) -> str | None:
+    """By the lower end of each kernel's interval, with launches as often as A had them."""
+    rows = _timed(compared)
     if not rows:
         return None
-    return _more(sum(a for a, _ in rows), sum(b for _, b in rows), factor, " us")
+    before = sum(us for _, _, us in rows)
+    if sum(us * ratio.low for _, ratio, us in rows) <= before * factor:
+        return ""
+    now = sum(us * ratio.ratio for _, ratio, us in rows)
+    return f"{before:,.10g} us before, {now:,.10g} us now, {change_words(now / before)}"
+
+
+def _slower_kernel(compared: Compared, factor: float) -> str | None:
+    rows = _timed(compared)
+    return _named([pair for pair, ratio, _ in rows if ratio.low > factor]) if rows else None
 
 
 def _any_kernel(
@@ -201,15 +224,10 @@ def _registers(a: Figures, b: Figures) -> Iterable[tuple[float, float]]:
     return [(a.registers[t], b.registers[t]) for t in a.registers.keys() & b.registers.keys()]
 
 
-def _times(a: Figures, b: Figures) -> Iterable[tuple[float, float]]:
-    return [(a.us, b.us)] if a.us is not None and b.us is not None else []
-
-
-def _more(a: float, b: float, factor: float, unit: str = "") -> str:
+def _more(a: float, b: float, factor: float) -> str:
     if b <= a * factor:
         return ""
-    ratio = f", {b / a:.3f} times as much" if a else ""
-    return f"{a:,.10g}{unit} before, {b:,.10g}{unit} now{ratio}"
+    return f"{a:,.10g} before, {b:,.10g} now{f', {figure(b / a)}' if a else ''}"
 
 
 def _errors(compared: Compared, _: float) -> str:
@@ -239,11 +257,12 @@ _TABLE: Final = (
               _any_kernel(_registers)),
     Condition("more-launches", True, "B launches more kernels", _total("launches")),
     Condition("more-memory", True, "B allocates more memory at its peak", _total("memory")),
-    Condition("slower", True, "the kernels of both take longer: medians, each as often as A "
-              "launched it", _slower),
-    Condition("slower-kernel", True, "a kernel of both takes longer, by medians",
-              _any_kernel(_times)),
-    Condition("slower-compile", True, "compiling takes longer", _total("compile")),
+    Condition("slower", True, "the kernels of both take longer, each as often as A launched it: "
+              "with 95 % confidence", _slower),
+    Condition("slower-kernel", True, "a kernel of both takes longer, with 95 % confidence",
+              _slower_kernel),
+    Condition("slower-compile", True, "compiling took longer, as measured once",
+              _total("compile")),
     Condition("errors", False, "a pass fails in B that did not in A", _errors),
     Condition("gone-rules", False, "a rule that matched in A matches no more", _gone_rules),
 )  # fmt: skip

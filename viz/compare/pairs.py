@@ -23,6 +23,7 @@ from viz.compare.matching.pairing import ScopeMatch
 from viz.compare.matching.rules import Rules
 from viz.compare.matching.side import Part, Scope, Side
 from viz.compare.matching.texts import Digest, digests_of
+from viz.ratio import Apart, Times, apart
 from viz.read.records import Context, Rewrite
 from viz.views.kernels import may_run
 from viz.views.overview.programs import Program
@@ -31,6 +32,7 @@ Data = dict[str, Any]
 _MAX_NAME: Final = 200
 _PAIR: Final = 3000
 """Bytes of what is said of a pair."""
+_NEVER: Final[Times] = np.zeros(0)
 STATES: Final = ("changed", "added", "removed", "equal")
 """In the order in which pairs are listed."""
 
@@ -72,6 +74,8 @@ class Pair:
     a: Figures | None
     b: Figures | None
     first: FirstDifference | None
+    ratio: Apart | None = None
+    """How the times of launches compare; None where there are too few to tell."""
     says_the_same: bool = False
     """Whether each text of the scope is the same on both sides: its times differ by chance."""
     failures: list[Failure] = field(default_factory=list[Failure])
@@ -107,7 +111,12 @@ class Pair:
                     "a": getattr(a, name) if a else None,
                     "b": getattr(b, name) if b else None,
                 }
-                for name in ("steps", "nodes", "launches", "us", "bytes", "lines")
+                for name in ("steps", "nodes", "launches", "bytes", "lines")
+            },
+            "us": {
+                "a": a.us if a else None,
+                "b": b.us if b else None,
+                "ratio": self.ratio.data() if self.ratio and not self.says_the_same else None,
             },
             "registers": [
                 {
@@ -150,8 +159,9 @@ def compare_pair(match: ScopeMatch, rules: Rules) -> Pair:
     a, b = match.a, match.b
     texts_a = digests_of(a) if a is not None else {}
     texts_b = digests_of(b) if b is not None else {}
-    figures_a = figures_of(a, texts_a) if a is not None else None
-    figures_b = figures_of(b, texts_b) if b is not None else None
+    times_a, times_b = (_launched(s) if s is not None else _NEVER for s in (a, b))
+    figures_a = figures_of(a, texts_a, times_a) if a is not None else None
+    figures_b = figures_of(b, texts_b, times_b) if b is not None else None
     if a is None or b is None:
         failures = [_failure(s, r, s is b) for s in (a, b) if s for r in s.passes if r.error]
         state = "removed" if b is None else "added"
@@ -175,6 +185,7 @@ def compare_pair(match: ScopeMatch, rules: Rules) -> Pair:
         figures_a,
         figures_b,
         first,
+        apart(times_a, times_b),
         texts and bool(texts_a),
         _failures(a, b, passes),
     )
@@ -208,10 +219,9 @@ def _failure(scope: Scope, rewrite: Rewrite, in_b: bool) -> Failure:
     return Failure(in_b, scope.part.process.id(rewrite.id), where, message)
 
 
-def figures_of(scope: Scope, texts: Mapping[tuple[str, str], Digest]) -> Figures:
-    """What a scope takes. Raises BudgetError."""
+def figures_of(scope: Scope, texts: Mapping[tuple[str, str], Digest], times: Times) -> Figures:
+    """What a scope takes; `times`: microseconds of its launches. Raises BudgetError."""
     program = _program(scope)
-    launches, us = _launched(scope, program)
     lines = next((text.lines for text in texts.values()), None)
     registers: dict[str, int] = {}
     for target, value in program.registers if program is not None else ():
@@ -220,8 +230,8 @@ def figures_of(scope: Scope, texts: Mapping[tuple[str, str], Digest]) -> Figures
     return Figures(
         scope.steps,
         scope.nodes or None,
-        launches,
-        us,
+        len(times) or None,
+        float(np.median(times)) if len(times) else None,
         program.bytes or None if program is not None else None,
         lines,
         registers,
@@ -234,12 +244,12 @@ def _program(scope: Scope) -> Program | None:
     return scope.part.process.programs.of(scope.entry)
 
 
-def _launched(scope: Scope, program: Program | None) -> tuple[int | None, float | None]:
-    """How often a kernel was launched, and the median of the times."""
+def _launched(scope: Scope) -> Times:
+    """How long each launch of a kernel took, on the devices that run its code."""
+    program = _program(scope)
     if program is None:
-        return None, None
+        return _NEVER
     devices = scope.part.process.launches.named.get(program.name, {})
     times = [np.array(one.us) for name, one in devices.items() if may_run(name, program.target)]
-    count = sum(map(len, times))
-    take(count)
-    return (count, float(np.median(np.concatenate(times)))) if count else (None, None)
+    take(sum(map(len, times)))
+    return np.concatenate([_NEVER, *times])

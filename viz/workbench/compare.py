@@ -18,7 +18,8 @@ from core.check.worker import difference, summed_products
 from core.errors import RunError, TraceError
 from core.runtime.numeric import Array
 from core.runtime.reference.kernel import evaluate_kernel
-from viz.whatif.inturn import pairs_in_turn, ratio_of
+from viz.ratio import ratio_of
+from viz.whatif.inturn import pairs_in_turn
 from viz.workbench.inputs import MAX_ARGUMENTS, Offered
 from viz.workbench.kinds import KINDS
 from viz.workbench.outputs import difference_of, errors, number, outputs_of, picture

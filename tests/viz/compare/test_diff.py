@@ -165,6 +165,59 @@ def test_a_condition_that_the_traces_do_not_say_is_no_pass(a: Path, capsys: Capt
         assert (code, err.count("cannot be told")) == (2, 1)
 
 
+def write_launches(path: Path, text: str, times: list[float]) -> Path:
+    """A run with one kernel that was launched as often, in so many microseconds each."""
+    with TraceWriter(path, {"command": ["mycc"]}) as t:
+        kernel = t.context_begin("k_1", "kernel", meta=about("k_1"), at=0)
+        sink = t.node("load", "i32", arg='"k_1"')
+        t.kernel(kernel, "k_1", target="mycpu", ast=sink, info={})
+        t.artifact(kernel, "mycpu_asm", "mycpu", text, facts={})
+        t.context_end(kernel, at=100)
+        for us in times:
+            t.launch("k_1", "CPU", 0, round(1000 * us), 0)
+    return path
+
+
+def test_times_are_judged_by_repeated_launches(tmp_path: Path, capsys: Capture) -> None:
+    """What was launched once is no basis for a claim; nor are launches that lie in each other."""
+    near = [100.0 + 7 * n % 11 for n in range(40)]
+    runs = {
+        name: write_launches(tmp_path / f"{name}.viz", text, times)
+        for name, text, times in (
+            ("once", "one\n", [4.2]),
+            ("other", "two\n", [2.36]),
+            ("many", "one\n", near),
+            ("same", "two\n", near[::-1]),
+            ("slow", "two\n", [1.5 * us for us in near]),
+            ("again", "one\n", [1.5 * us for us in near]),
+        )
+    }
+
+    def time_of(b: str) -> str:
+        out = run(capsys, "diff", runs["many"], runs[b])[1]
+        return next(line for line in out.splitlines() if line.endswith("k_1"))
+
+    def gate(a: str, b: str, condition: str) -> tuple[int, str]:
+        code, _, err = run(capsys, "diff", runs[a], runs[b], "--fail-on", condition)
+        return code, err
+
+    for condition in ("slower", "slower-kernel"):
+        code, err = gate("once", "other", condition)
+        assert code == 2 and "not judged: each was launched once" in err
+        assert gate("many", "once", condition)[0] == 2
+        assert gate("many", "same", condition) == (0, "")
+        assert gate("many", "slow", f"{condition}:1.6") == (0, "")
+        assert gate("many", "slow", f"{condition}:1.2")[0] == 1
+        assert gate("many", "again", f"{condition}:1.2")[0] == 1  # its machine code may differ
+    assert "50% more time" in gate("many", "slow", "slower")[1]
+    assert "50% more time" in time_of("slow")
+    assert "no clear difference" in time_of("same")
+    assert "0.022×" in time_of("other") and "time" not in time_of("other")
+    both = run(capsys, "diff", runs["many"], runs["again"], "--json")[1]
+    (scope,) = json.loads(both)["scopes"]
+    assert scope["us"]["ratio"] is None, "the same code: times differ by chance"
+
+
 def test_what_cannot_be_compared(a: Path, tmp_path: Path, capsys: Capture) -> None:
     foreign = tmp_path / "notes.txt"
     foreign.write_text("no trace")

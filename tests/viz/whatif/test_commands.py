@@ -47,7 +47,7 @@ def test_a_variant_is_printed(store: Store) -> None:
     said = text(attempt_lines(made))
     assert ": no opts\n" in said
     assert "agrees with the reference" in said
-    assert "with 95 %" in said
+    assert "95% interval" in said
     assert "the llvm text differs" in said
     assert "kept as variant 1" in said
     failed = attempt(

@@ -7,7 +7,7 @@ import {
   matches,
   ratioText,
   registersOf,
-  verdict,
+  timesOf,
 } from "../src/panels/compare/overview/figures";
 import { type LineRow, shownRows, tally, unified } from "../src/panels/compare/source/fold";
 
@@ -40,11 +40,15 @@ describe("figures of two runs", () => {
     expect(ratioText({ a: 1, b: 1_000_000 })).toBe("1,000,000×");
   });
 
-  it("are better or worse beyond what measuring adds to a time", () => {
-    expect(verdict({ a: 100, b: 99 }, true)).toBe("");
-    expect(verdict({ a: 100, b: 99 })).toBe("better");
-    expect(verdict({ a: 100, b: 104 }, true)).toBe("worse");
-    expect(verdict({ a: null, b: 1 })).toBe("");
+  it("are times that are coloured where enough launches tell them apart", () => {
+    const timed = (ratio: ScopePair["us"]["ratio"]) =>
+      timesOf(scope({ us: { a: 4.2, b: 2.36, ...(ratio === undefined ? {} : { ratio }) } }));
+    const once = { figure: "0.56×", words: "44% less time", tint: "" };
+    expect(timed(null)).toEqual(once);
+    expect(timed(undefined)).toEqual(once); // of an older file
+    expect(timed({ ratio: 0.56, low: 0.5, high: 0.6, n: 40 })).toEqual({ ...once, tint: "cadd" });
+    expect(timed({ ratio: 0.56, low: 0.5, high: 1.1, n: 40 })?.tint).toBe("");
+    expect(timesOf(scope())).toBeNull();
   });
 
   it("have columns where a side says something", () => {

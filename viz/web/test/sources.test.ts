@@ -49,16 +49,14 @@ describe("runs of a kernel", () => {
     const none = ran("CPU", "", 40);
     const own = ran("CPU", "UPCAST(0, 4)", 7.8);
     const runs = [auto, none, own].reduce<RunResult[]>(withRun, []);
-    expect(runs.map((r) => compared(r, runs[0]!).text)).toEqual([
-      "same time",
-      "4.0× the time",
-      "22% faster",
-    ]);
-    expect(runs.map((r) => compared(r, runs[0]!).is)).toEqual(["same", "worse", "better"]);
+    const said = runs.map((r) => compared(r, runs[0]!));
+    expect(said.map((one) => one?.words)).toEqual(["same time", "4.0× the time", "22% less time"]);
+    // one after the other, not in turn
+    expect(said.map((one) => one?.tint)).toEqual(["", "", ""]);
     expect(runs.map((r) => optsWord(r.opts))).toEqual(["auto", "none", "UPCAST(0, 4)"]);
     const again = ran("CPU", "", 38);
     expect(withRun(runs, again)).toEqual([auto, again, own]);
-    expect(compared(ran("CPU", null, 0), auto).text).toBe("");
+    expect(compared(ran("CPU", null, 0), auto)).toBeNull();
   });
 
   it("on an emulator are counted, and compared with others of that emulator only", () => {
@@ -73,13 +71,15 @@ describe("runs of a kernel", () => {
     const amd = counted("AMD:EMU", null, 4000);
     const runs = [ptx, cpu, none, fewer, amd];
     expect(runs.map((r) => baseOf(r, runs))).toEqual([ptx, cpu, ptx, ptx, amd]);
-    expect(runs.map((r) => compared(r, baseOf(r, runs)!).text)).toEqual([
+    expect(runs.map((r) => compared(r, baseOf(r, runs)!)?.words)).toEqual([
       "same number",
       "same time",
       "2.5× as many",
       "50% fewer",
       "same number",
     ]);
+    const wrong = { ...fewer, equal: false };
+    expect([none, fewer, wrong].map((r) => compared(r, ptx)?.tint)).toEqual(["cmov", "cadd", ""]);
     expect(runs.map(costOf).slice(0, 2)).toEqual(["1,000 instructions", "10 µs"]);
   });
 

@@ -1,37 +1,75 @@
-/** New over old, of times or of instructions, as it reads everywhere. Pure. */
-import type { Times } from "../data/messages/trials/times";
+/**
+ * New over old, of times or of counts, as it reads and is coloured everywhere: the only module that
+ * colours a time. The terminal has the same words (viz/ratio.py). Pure.
+ *
+ * A time is coloured where repeated measurements leave 1 out of the interval of its ratio, and both sides
+ * compute the same. What was measured once is never coloured; what is counted is exact.
+ */
+import type { Interval } from "../data/messages/trials/times";
 
-/** Ratios that differ from 1 by less are the same: timing is not better than that. */
-const SAME = 0.01;
-
-export type Better = "better" | "worse" | "same";
-/** The class of each. */
-export const TINTS: Readonly<Record<Better, string>> = { better: "cadd", worse: "cmov", same: "" };
-
-/** Whether the interval of a ratio says no difference. */
-export const isNoise = (times: Times | null): boolean =>
-  times !== null && times.low <= 1 && times.high >= 1;
-
-/** "0.78×"; less is better, where nothing else is said. */
-export function timesWord(ratio: number, less = true): { text: string; is: Better } {
-  const text = `${ratio >= 100 ? Math.round(ratio) : ratio.toFixed(2)}×`;
-  if (Math.abs(ratio - 1) < SAME) return { text, is: "same" };
-  return { text, is: ratio < 1 === less ? "better" : "worse" };
+/** How a ratio reads. */
+export interface Said {
+  /** "0.78×" */
+  figure: string;
+  /** "22% less time" */
+  words: string;
+  /** The class of its colour; "" for none. */
+  tint: "" | "cadd" | "cmov";
 }
 
-/** "22% faster", "40% slower", "2.1× the time"; `what`: of times or of instructions. */
-export function changeWord(ratio: number, what: "time" | "instructions"): string {
-  const [better, worse] = what === "time" ? ["faster", "slower"] : ["fewer", "more"];
-  if (Math.abs(ratio - 1) < 0.005) return what === "time" ? "same time" : "same number";
-  if (ratio < 1) return `${((1 - ratio) * 100).toFixed(ratio > 0.99 ? 1 : 0)}% ${better}`;
-  if (ratio < 2) return `${((ratio - 1) * 100).toFixed(ratio < 1.01 ? 1 : 0)}% ${worse}`;
-  return `${ratio.toFixed(1)}× ${what === "time" ? "the time" : "as many"}`;
+/** Of times that were measured repeatedly; `equal`: whether both sides compute the same. */
+export function saidOfTimes(times: Interval, equal: boolean): Said {
+  const { ratio, low, high } = times;
+  const isClear = low > 1 || high < 1;
+  return {
+    figure: figureOf(ratio),
+    words: isClear ? timeWords(ratio) : "no clear difference",
+    tint: equal && isClear ? tintOf(ratio) : "",
+  };
 }
 
-/** "22% faster", or that there is no clear difference. */
-export const timeWord = (times: Times): string =>
-  isNoise(times) ? "no clear difference" : changeWord(times.ratio, "time");
+/** Of times that were measured once on either side, or one side after the other. */
+export const saidOnce = (ratio: number): Said => ({
+  ...{ figure: figureOf(ratio), words: timeWords(ratio), tint: "" },
+});
+
+/** Of what is counted, such as instructions, of which fewer are better. */
+export function saidOfCounts(ratio: number, equal: boolean): Said {
+  const tint = equal && ratio !== 1 ? tintOf(ratio) : "";
+  return { figure: figureOf(ratio), words: countWords(ratio), tint };
+}
+
+/** What is done in a unit of time, edited over original: the inverse of the ratio of times. */
+export const rateOf = ({ ratio }: Interval): number => 1 / ratio;
+
+const tintOf = (ratio: number): "cadd" | "cmov" => (ratio < 1 ? "cadd" : "cmov");
+
+/** "0.78×" */
+export function figureOf(ratio: number): string {
+  if (ratio >= 10) return `${Math.round(ratio).toLocaleString("en")}×`;
+  return `${ratio >= 0.1 ? ratio.toFixed(2) : Number(ratio.toPrecision(2))}×`;
+}
+
+/** "22% less time", "40% more time", "5.0× as fast", "2.1× the time" */
+function timeWords(ratio: number): string {
+  if (Math.abs(ratio - 1) < 0.005) return "same time";
+  if (ratio <= 0.5) return ratio > 0 ? `${(1 / ratio).toFixed(1)}× as fast` : "no time";
+  if (ratio < 2) return `${percent(ratio)} ${ratio < 1 ? "less" : "more"} time`;
+  return `${ratio.toFixed(1)}× the time`;
+}
+
+/** "22% fewer", "40% more", "2.1× as many" */
+function countWords(ratio: number): string {
+  if (Math.abs(ratio - 1) < 0.0005) return "same number";
+  if (ratio < 2) return `${percent(ratio)} ${ratio < 1 ? "fewer" : "more"}`;
+  return `${ratio.toFixed(1)}× as many`;
+}
+
+function percent(ratio: number): string {
+  const apart = Math.abs(ratio - 1);
+  return `${(100 * apart).toFixed(apart >= 0.01 ? 0 : 1)}%`;
+}
 
 /** "0.75 – 0.81" */
-export const intervalWord = ({ low, high }: Times): string =>
-  `${low.toFixed(2)} – ${high.toFixed(2)}`;
+export const intervalWords = ({ low, high }: Interval): string =>
+  [low, high].map((end) => figureOf(end).replace("×", "")).join(" – ");

@@ -1,6 +1,8 @@
 /** Two runs side by side: what one compiler did that the other did not. Numbers are those of each
  * run; `a` is the run that was, `b` the one that is. */
 
+import type { Interval } from "./trials/times";
+
 /** added: in B only; removed: in A only. */
 export type Change = "equal" | "changed" | "added" | "removed";
 
@@ -63,7 +65,7 @@ export interface ScopePair extends Both<number> {
   nodes: Both<number>;
   launches: Both<number>;
   /** Median of a launch in microseconds. */
-  us: Both<number>;
+  us: MedianPair;
   /** Bytes that a launch moves, as estimated when it was compiled. */
   bytes: Both<number>;
   /** Lines of the source text that is run. */
@@ -71,6 +73,17 @@ export interface ScopePair extends Both<number> {
   registers: RegisterPair[];
   /** null: nothing in its passes differs, or it is there on one side only. */
   first: FirstDifference | null;
+}
+
+export interface MedianPair extends Both<number> {
+  /** null: there are too few launches, or both run the same text. Missing in older exports. */
+  ratio?: Apart | null;
+}
+
+/** The ratio of two medians, and the interval that follows from all launches. */
+export interface Apart extends Interval {
+  /** Launches of the side that has fewer. */
+  n: number;
 }
 
 export interface RegisterPair extends Both<number> {

@@ -3,7 +3,6 @@ import { count, micros, plural, short, tiny } from "../../state/format";
 import type { RunResult } from "../../data/messages/kernel";
 import { MarkedBars } from "../../ui/Bars";
 import { Menu } from "../../ui/over/Menu";
-import { TINTS } from "../ratio";
 import { histogram } from "./histogram";
 import { baseOf, compared, costOf, wayWord } from "./runs";
 
@@ -122,15 +121,18 @@ function Card({ r, runs }: OutcomeProps) {
   );
 }
 
-/** Time over that of the first run; worse and better are marked by word and colour. */
+/** Time or instructions over those of the first run. */
 function Ratio({ r, first }: { r: RunResult; first: RunResult }) {
-  const { text, is } = compared(r, first);
+  const said = compared(r, first);
   return (
-    <span class={`nw ${is === "same" ? "t2" : TINTS[is]}`}>
-      &ensp;{text}
+    <span class={`nw ${said?.tint || "t2"}`} title={r.instructions === null ? ONE_AFTER_THE_OTHER : ""}>
+      &ensp;{said?.words}
     </span>
   );
 }
+
+const ONE_AFTER_THE_OTHER =
+  "Medians of runs one after the other. The workbench runs both in turn, and says how sure it is.";
 
 export function Compared({ runs, now }: { runs: readonly RunResult[]; now: RunResult | null }) {
   return (

@@ -1,7 +1,7 @@
 /** The runs of one kernel, as they are compared: devices and optimisations. Pure. */
 import { micros, plural } from "../../state/format";
 import type { RunResult } from "../../data/messages/kernel";
-import { changeWord, type Better } from "../ratio";
+import { type Said, saidOfCounts, saidOnce } from "../ratio";
 
 /** Runs that are kept of a kernel; the first one, which the others are compared with, always. */
 export const MOST_RUNS = 12;
@@ -26,9 +26,6 @@ export function optsWord(opts: string | null): string {
 /** What was run: the user's text, or how the compiler's was optimised. */
 export const wayWord = (r: RunResult): string => (r.source === null ? optsWord(r.opts) : "edited");
 
-/** Medians of runs that were not timed in turn: what differs by less is the same. */
-const SAME = 0.02;
-
 /** The first run that a run is compared with: both have a time, or count instructions of one machine. */
 export const baseOf = (r: RunResult, runs: readonly RunResult[]): RunResult | undefined =>
   runs.find((other) =>
@@ -41,20 +38,16 @@ export const baseOf = (r: RunResult, runs: readonly RunResult[]): RunResult | un
 export const costOf = (r: RunResult): string =>
   r.instructions === null ? micros(r.median) : plural(r.instructions, "instruction");
 
-/** How long it takes, or how many instructions, over the first run: "22% faster", "40% fewer"; "" where
- * either took no time. */
-export function compared(r: RunResult, first: RunResult): { text: string; is: Better } {
+/** How long it takes, or how many instructions, over the first run; null where either took no time.
+ * The one ran after the other and not in turn, so that its time is no basis for a claim. */
+export function compared(r: RunResult, first: RunResult): Said | null {
   if (r.instructions !== null && first.instructions !== null)
-    return worded(r.instructions / Math.max(1, first.instructions), "instructions");
-  if (first.median <= 0 || r.median <= 0) return { text: "", is: "same" };
-  const longer = r.median / first.median;
-  return worded(Math.abs(longer - 1) < SAME ? 1 : longer, "time");
+    return saidOfCounts(
+      r.instructions / Math.max(1, first.instructions),
+      r.equal !== false && first.equal !== false,
+    );
+  return first.median > 0 && r.median > 0 ? saidOnce(r.median / first.median) : null;
 }
-
-const worded = (ratio: number, what: "time" | "instructions"): { text: string; is: Better } => ({
-  text: changeWord(ratio, what),
-  is: ratio === 1 ? "same" : ratio < 1 ? "better" : "worse",
-});
 
 /** What the compiler chose, from the names of the passes that applied it. */
 export function appliedOpts(passes: readonly string[]): string {

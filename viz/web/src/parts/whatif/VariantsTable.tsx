@@ -6,7 +6,7 @@ import { Icon } from "../../ui/Icon";
 import { Menu, MenuItem } from "../../ui/over/Menu";
 import { Clipped } from "../../ui/Text";
 import { Failed } from "../Failed";
-import { intervalWord, isNoise, timesWord, timeWord, TINTS } from "../ratio";
+import { intervalWords, saidOfTimes } from "../ratio";
 import { asked } from "./asked";
 import { amounts, intervalOf } from "./figures";
 import {
@@ -150,13 +150,13 @@ function Line({ row, compact }: { row: VariantRow; compact: boolean }) {
 function Time({ row }: { row: VariantRow }) {
   const { times } = row;
   if (!times) return <span class="t3">{row.error ? "" : "not timed"}</span>;
-  const { is } = timesWord(times.ratio);
+  const { words, tint } = saidOfTimes(times, row.outcome?.equal === true);
   return (
     <span class="wi-time" title={intervalOf(times)}>
-      <b class={isNoise(times) || is === "same" ? "t2" : TINTS[is]}>{timeWord(times)}</b>
+      <b class={tint || "t2"}>{words}</b>
       <span class="t3 nw">
         {" "}
-        {intervalWord(times)}
+        {intervalWords(times)}
       </span>
     </span>
   );

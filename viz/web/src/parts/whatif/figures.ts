@@ -1,12 +1,12 @@
 /** Figures of a variant in words. Pure. */
 import type { Times } from "../../data/messages/trials/times";
 import type { VariantRow } from "../../data/messages/trials/whatif";
+import { figureOf, intervalWords } from "../ratio";
 import { count, micros, plural } from "../../state/format";
 
 /** Where the ratio comes from, for a title. */
 export const intervalOf = ({ ratio, low, high, old, new: now, turns }: Times): string =>
-  `New over old: ${ratio.toFixed(3)}, with 95% confidence between ${low.toFixed(3)} and ` +
-  `${high.toFixed(3)}; ${micros(old)} before, ${micros(now)} now, ${plural(turns, "turn")}`;
+  `${figureOf(ratio)}, 95% interval ${intervalWords({ ratio, low, high })}; ${micros(old)} before, ${micros(now)} now, ${plural(turns, "turn")}`;
 
 /** "24 → 32", "32" where the old one is not known, "" where neither is. */
 export function amounts(

@@ -5,7 +5,7 @@ import { Icon } from "../../../ui/Icon";
 import { RunChooser } from "../RunChooser";
 import { compareLink, compareRuns, show, type Tab, TABS } from "../link";
 import { comparison } from "../data/store";
-import { figure, ratioText, verdict } from "./figures";
+import { figure, ratioText } from "./figures";
 
 export function Head() {
   const { a, b } = compareLink.value;
@@ -92,13 +92,6 @@ const WHAT: Record<ComparedTotal["what"], string> = {
   launches: "Launches",
 };
 
-/** Of which less is better, and whether it is measured. */
-const MEASURED: Partial<Record<ComparedTotal["what"], boolean>> = {
-  compile: true,
-  run: true,
-  memory: false,
-};
-
 export function Totals() {
   const totals = (comparison.value?.totals ?? []).filter((t) => t.a !== null || t.b !== null);
   if (!totals.length) return null;
@@ -112,9 +105,6 @@ export function Totals() {
 }
 
 function Total({ total }: { total: ComparedTotal }) {
-  const isTime = MEASURED[total.what];
-  const said = isTime === undefined ? "" : verdict(total, isTime);
-  const kind = said === "better" ? " add" : said === "worse" ? " mov" : "";
   const [a, b] = [figure(total.a, total.unit), figure(total.b, total.unit)];
   return (
     <div>
@@ -123,7 +113,7 @@ function Total({ total }: { total: ComparedTotal }) {
         <b class="el" title={`A ${a}, B ${b}`}>
           {a === b ? a : `${a} → ${b}`}
         </b>
-        {a !== b && <span class={`badge${kind}`}>{ratioText(total) || "one side only"}</span>}
+        {a !== b && <span class="badge">{ratioText(total) || "one side only"}</span>}
       </dd>
     </div>
   );

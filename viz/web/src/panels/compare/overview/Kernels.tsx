@@ -17,7 +17,8 @@ import {
   ratioText,
   type ScopeColumn,
   SIGNS,
-  verdict,
+  timesOf,
+  timesTitle,
 } from "./figures";
 
 /** Lines that are drawn at once. */
@@ -199,11 +200,10 @@ const titleOf = (s: ScopePair): string =>
 function Figure({ of, pair }: { of: ScopeColumn; pair: ScopePair }) {
   const both = of.of!(pair);
   const text = change(both, of.unit);
-  const said = verdict(both, of.unit === "us");
   return (
     <span
       class={`num r el${both.a === both.b || pair.state === "equal" ? " t3" : ""}`}
-      title={said && `${of.name}: ${ratioText(both)} of A`}
+      title={both.a === both.b ? "" : `${of.name}: ${ratioText(both)} of A`}
     >
       {text}
     </span>
@@ -216,17 +216,14 @@ const HALF = 26;
 
 /** B's time in times of A's, with a bar from the middle: to the left where it is quicker. */
 function Ratio({ pair }: { pair: ScopePair }) {
-  const r = ratio(pair.us);
-  if (r === null) return <span />;
-  const said = verdict(pair.us, true);
+  const [r, said] = [ratio(pair.us), timesOf(pair)];
+  if (r === null || !said) return <span />;
   const reach = Math.max(-1, Math.min(1, Math.log(Math.max(r, 1e-9)) / Math.log(FULL))) * HALF;
   const x = HALF + Math.min(0, reach);
-  const kind = said === "better" ? "cadd" : said === "worse" ? "cmov" : "t3";
+  const kind = said.tint || "t3";
   return (
-    <span class="row cmp-ratio">
-      <span class={`num r ${said ? "b " : ""}${kind}`}>
-        {r < 100 ? `${r.toFixed(2)}×` : ">99×"}
-      </span>
+    <span class="row cmp-ratio" title={`${said.words}. ${timesTitle(pair)}`}>
+      <span class={`num r ${said.tint ? "b " : ""}${kind}`}>{said.figure}</span>
       <svg width={2 * HALF} height="12" aria-hidden="true" class={kind}>
         <rect class="bar" x={x} y="3" width={Math.abs(reach)} height="6" />
         <rect class="zero" x={HALF - 0.5} y="0" width="1" height="12" />

@@ -7,7 +7,7 @@ import { onArrows } from "../../../parts/arrows";
 import { Long } from "../Long";
 import { compareLink, pairOf, show } from "../link";
 import { comparison, scope, watchedScope } from "../data/store";
-import { change, ratio, ratioText, SIGNS, verdict } from "./figures";
+import { change, ratio, ratioText, SIGNS } from "./figures";
 import { namesOf } from "./Kernels";
 
 const MOST = 300;
@@ -118,9 +118,7 @@ function Totals() {
                   <td class="r">{change(p.steps)}</td>
                   <td class="r t2">{ratioText(p.steps)}</td>
                   <td class="r">{change(p.us, "us")}</td>
-                  <td
-                    class={`r ${{ better: "cadd", worse: "cmov", "": "t2" }[verdict(p.us, true)]}`}
-                  >
+                  <td class="r t2">
                     {ratio(p.us) === null ? "" : ratioText(p.us)}
                   </td>
                 </tr>

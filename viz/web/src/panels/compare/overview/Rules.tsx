@@ -7,7 +7,7 @@ import { ruleOfRun } from "../../../state/link/links";
 import { onSearchKeys } from "../../../state/regions";
 import { compareLink, show } from "../link";
 import { comparison } from "../data/store";
-import { change, figure, ratioText, verdict } from "./figures";
+import { change, figure, ratioText } from "./figures";
 
 /** Rules that are drawn at once, on the tab and beside the kernels. */
 const MOST = 300;
@@ -194,11 +194,10 @@ function Line({ rule, whole = false }: { rule: RulePair; whole?: boolean }) {
 function Cost({ rule }: { rule: RulePair }) {
   const sides = ["a", "b"] as const;
   const us = timeOf(rule);
-  const kind = { better: "cadd", worse: "cmov", "": "t2" }[verdict(us, true)];
   return (
     <>
       <span class="num r nw t2">{change(us, "us")}</span>
-      <span class={`num r nw ${kind}`}>{ratioText(us)}</span>
+      <span class="num r nw t2">{ratioText(us)}</span>
       <span class="row g4 nw">
         {sides.map((side) => {
           const number = rule[side];

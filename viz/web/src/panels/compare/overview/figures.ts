@@ -1,6 +1,7 @@
 /** The figures of the two sides: in words, as ratios, and as columns that sort. Pure. */
 import type { Both, Change, ComparedTotal, ScopePair } from "../../../data/messages/compare";
-import { bytes, count, micros } from "../../../state/format";
+import { figureOf, intervalWords, type Said, saidOfTimes, saidOnce } from "../../../parts/ratio";
+import { bytes, count, micros, plural } from "../../../state/format";
 import type { Column } from "../../../ui/SortHead";
 
 export type Unit = ComparedTotal["unit"];
@@ -20,19 +21,23 @@ export function ratioText({ a, b }: Both<number>): string {
   if (a === null || b === null) return "";
   if (a === b) return "same";
   const r = ratio({ a, b });
-  if (r === null) return "";
-  return `${r < 10 ? r.toFixed(2) : r < 1000 ? r.toFixed(0) : count(Math.round(r))}×`;
+  return r === null ? "" : figureOf(r);
 }
 
-/** Times within this share of each other count as the same: they are measured. */
-const NOISE = 0.03;
-
-/** Which of the two is the better one, where less is: "" for the same, and for nobody knows. */
-export function verdict({ a, b }: Both<number>, isTime = false): "better" | "worse" | "" {
-  if (a === null || b === null || a === b) return "";
-  if (isTime && Math.abs(b - a) <= NOISE * a) return "";
-  return b < a ? "better" : "worse";
+/** How the times of a kernel compare; null where a side was not launched. */
+export function timesOf({ us }: ScopePair): Said | null {
+  if (us.ratio) return saidOfTimes(us.ratio, true);
+  const r = ratio(us);
+  return r === null ? null : saidOnce(r);
 }
+
+/** Where that comes from, for a title. */
+export const timesTitle = ({ us, state }: ScopePair): string =>
+  us.ratio
+    ? `95% interval ${intervalWords(us.ratio)}, of ${plural(us.ratio.n, "launch", "launches")} or more`
+    : state === "equal"
+      ? "The same code: times differ by chance"
+      : "Too few launches to tell, or the same code";
 
 /** "463 → 427", or one figure for both where they are the same. */
 export function change({ a, b }: Both<number>, unit: Unit = ""): string {

@@ -2,6 +2,7 @@
 import { runs } from "../../../parts/run/RunBox";
 import { verdict } from "../../../parts/run/Outcome";
 import { baseOf, compared, costOf, wayWord } from "../../../parts/run/runs";
+import { figureOf } from "../../../parts/ratio";
 import { percent, speedOf } from "../../../parts/speed";
 import { peaks } from "../../../parts/peaks";
 import { data } from "../../../state/actions";
@@ -14,7 +15,7 @@ export function Runs({ k }: { k: KernelPage }) {
   const made = runs.value;
   if (!can && !k.spread) return null;
   const base = k.spread?.median ?? made.find((r) => r.instructions === null)?.median ?? 0;
-  const over = (us: number): string => (base > 0 && us > 0 ? `${(us / base).toFixed(2)}×` : "");
+  const over = (us: number): string => (base > 0 && us > 0 ? figureOf(us / base) : "");
   return (
     <section class="ov-sec kp-runs" data-region="Runs" aria-label="Runs">
       <div class="ov-h">
@@ -52,7 +53,7 @@ export function Runs({ k }: { k: KernelPage }) {
                 {costOf(r)}
               </td>
               <td class="r">
-                {r.instructions === null ? over(r.median) : compared(r, baseOf(r, made)!).text}
+                {r.instructions === null ? over(r.median) : compared(r, baseOf(r, made)!)?.figure}
               </td>
               <td class="r">{r.instructions === null ? most(k, r.device, r.median) : ""}</td>
               <td class={r.equal === null ? undefined : r.equal ? "cadd" : "cdel"} title={r.detail}>

@@ -1,7 +1,7 @@
 /** The variants of the kernel that are kept, in a narrow list; all figures are in their table. */
 import { useEffect } from "preact/hooks";
 import { short } from "../../../state/format";
-import { isNoise, timesWord, TINTS } from "../../../parts/ratio";
+import { saidOfTimes } from "../../../parts/ratio";
 import { kindOf, targetOf } from "../../../parts/kernel/columns";
 import { intervalOf } from "../../../parts/whatif/figures";
 import { compareVariants, showVariants, variants } from "../../../parts/whatif/store";
@@ -62,10 +62,10 @@ function Figure({ row: { error, outcome, times } }: { row: VariantRow }) {
       </span>
     );
   if (!times) return <span class="t3">{outcome ? "equal" : "not run"}</span>;
-  const { text, is } = timesWord(times.ratio);
+  const { figure, tint } = saidOfTimes(times, outcome?.equal === true);
   return (
-    <span class={isNoise(times) ? "num" : `${TINTS[is]} b num`} title={intervalOf(times)}>
-      {text}
+    <span class={tint ? `${tint} b num` : "num"} title={intervalOf(times)}>
+      {figure}
     </span>
   );
 }

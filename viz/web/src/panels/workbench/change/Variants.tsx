@@ -1,10 +1,9 @@
 /** What was run of this kernel here, against the original, and what is kept of it. */
-import { isNoise, timesWord, TINTS } from "../../../parts/ratio";
 import { ago } from "../../../parts/traces/ago";
 import { cancelJob, canTry, compareWith, isRunning, job } from "../../../parts/whatif/store";
 import { short } from "../../../state/format";
 import { bench, benches, canKeep, keepChange, type Bench } from "../bench";
-import { ratioOf } from "../result/words";
+import { saidOf } from "../result/words";
 import { Kept } from "./Kept";
 
 export function Variants() {
@@ -94,9 +93,7 @@ function Passes() {
 }
 
 function Ratio({ one }: { one: Bench }) {
-  const ratio = ratioOf(one.result);
-  if (ratio === null) return <span class="t3">–</span>;
-  const { text, is } = timesWord(ratio);
-  const tint = isNoise(one.result.times) ? "" : TINTS[is];
-  return <span class={tint ? `${tint} b num` : "num"}>{text}</span>;
+  const said = saidOf(one.result);
+  if (!said) return <span class="t3">–</span>;
+  return <span class={said.tint ? `${said.tint} b num` : "num"}>{said.figure}</span>;
 }

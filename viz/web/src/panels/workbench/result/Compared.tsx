@@ -1,19 +1,18 @@
 /** Figures of both sides and their ratios. */
 import { count, micros, microsRange, short } from "../../../state/format";
-import { isNoise, timesWord, TINTS } from "../../../parts/ratio";
+import { figureOf, rateOf } from "../../../parts/ratio";
 import { digits, speedOf } from "../../../parts/speed";
 import type { BenchSide, Workbench } from "../../../data/messages/trials/workbench";
 import { bench } from "../bench";
-import { numberOf, ratioOf } from "./words";
+import { numberOf, saidOf } from "./words";
 
 interface Line {
   name: string;
   original: string;
   edited: string;
-  /** null: there is none. */
-  ratio: number | null;
-  /** Whether a smaller figure is better; null: neither is. */
-  less: boolean | null;
+  /** "0.78×"; "" for none. */
+  ratio: string;
+  tint: string;
 }
 
 export function Compared() {
@@ -39,7 +38,7 @@ export function Compared() {
               <td class="r el" title={line.edited}>
                 {line.edited}
               </td>
-              <td class="r b">{line.ratio !== null && <Ratio {...line} ratio={line.ratio} />}</td>
+              <td class={`r b ${line.tint}`}>{line.ratio}</td>
             </tr>
           ))}
         </tbody>
@@ -48,18 +47,13 @@ export function Compared() {
   );
 }
 
-function Ratio({ ratio, less }: { ratio: number; less: boolean | null }) {
-  const { text, is } = timesWord(ratio, less ?? true);
-  return <span class={less === null ? undefined : TINTS[is]}>{text}</span>;
-}
-
 const NAMES = ["Median", "p10 to p90", "Throughput", "Bandwidth", "Registers", "Code size"];
 const NOTHING: readonly Line[] = NAMES.map((name) => ({
   name,
   original: "",
   edited: "",
-  ratio: null,
-  less: null,
+  ratio: "",
+  tint: "",
 }));
 
 const rangeOf = ({ p10, p90 }: { p10: number; p90: number }): string => microsRange(p10, p90);
@@ -68,38 +62,32 @@ const rangeOf = ({ p10, p90 }: { p10: number; p90: number }): string => microsRa
 function linesOf(found: Workbench): Line[] {
   const { original: a, edited: b } = found;
   const lines: Line[] = [];
-  const add = (name: string, x: string, y: string, ratio: number | null, less: boolean | null) =>
-    lines.push({ name, original: x, edited: y, ratio, less });
+  const add = (name: string, x: string, y: string, ratio = "", tint = ""): unknown =>
+    lines.push({ name, original: x, edited: y, ratio, tint });
   const t = found.times;
+  const said = saidOf(found);
   if (t) {
     const [us, nu] = [t.original.median, t.edited.median];
-    add("Median", micros(us), micros(nu), t.ratio, isNoise(t) ? null : true);
-    add("p10 to p90", rangeOf(t.original), rangeOf(t.edited), null, null);
+    add("Median", micros(us), micros(nu), said?.figure, said?.tint);
+    add("p10 to p90", rangeOf(t.original), rangeOf(t.edited));
     const [old, now] = [us, nu].map((n) => speedOf(found.flops, found.bytes, n, undefined));
-    const faster = nu > 0 ? us / nu : null;
-    const more = isNoise(t) ? null : false; // better
-    if (found.flops > 0)
-      add(
-        "Throughput",
-        `${digits(old!.gflops)} GFLOP/s`,
-        `${digits(now!.gflops)} GFLOP/s`,
-        faster,
-        more,
-      );
-    if (found.bytes > 0)
-      add("Bandwidth", `${digits(old!.gbytes)} GB/s`, `${digits(now!.gbytes)} GB/s`, faster, more);
+    const rate = figureOf(rateOf(t));
+    const rates = (name: string, x: number, y: number, unit: string): unknown =>
+      add(name, `${digits(x)} ${unit}`, `${digits(y)} ${unit}`, rate, said?.tint);
+    if (found.flops > 0) rates("Throughput", old!.gflops, now!.gflops, "GFLOP/s");
+    if (found.bytes > 0) rates("Bandwidth", old!.gbytes, now!.gbytes, "GB/s");
   } else {
-    const said = (side: BenchSide): string => count(side.instructions ?? 0);
-    add("Instructions run", said(a), said(b), ratioOf(found), true);
+    const ran = (side: BenchSide): string => count(side.instructions ?? 0);
+    add("Instructions run", ran(a), ran(b), said?.figure, said?.tint);
   }
-  const fact = (name: string, pattern: RegExp, unit = "", less: boolean | null = null): void => {
+  const fact = (name: string, pattern: RegExp, unit = ""): void => {
     const [x, y] = [a, b].map((side) => side.facts.find((f) => pattern.test(f.name))?.value);
     if (x === undefined && y === undefined) return;
     const [n, m] = [a, b].map((side) => numberOf(side.facts, pattern));
-    const ratio = n && m !== null && m !== undefined ? m / n : null;
+    const ratio = n && m !== null && m !== undefined ? figureOf(m / n) : "";
     const text = (value: string | undefined): string =>
       value === undefined ? "not known" : short(`${value}${unit}`, 40);
-    add(name, text(x), text(y), ratio, less);
+    add(name, text(x), text(y), ratio);
   };
   fact("Registers", /^(registers|vgprs)$/);
   fact("Spills", /spill stores|^vgpr spills$/);

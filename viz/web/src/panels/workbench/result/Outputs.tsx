@@ -6,7 +6,7 @@ import { BrokenBy } from "../../../parts/check/BrokenBy";
 import { kernel } from "../../../parts/kernel/kernel";
 import { bench } from "../bench";
 import { ErrorPicture } from "./ErrorPicture";
-import { equalWords, errorWords, inputWord, value } from "./words";
+import { equalWords, errorWords, inputWord, value, verdict } from "./words";
 
 export function Outputs() {
   const found = bench.value?.result ?? null;
@@ -49,13 +49,6 @@ function Blame() {
       <BrokenBy wide how={how} kernel={kernel.value.context} />
     </div>
   );
-}
-
-/** Whether the edited kernel is as right as the original on an input; null where it was not run. */
-export function verdict(input: BenchInput): boolean | null {
-  if (input.same === null) return null;
-  if (input.edited === false && input.original !== false) return false;
-  return input.same || input.edited === true;
 }
 
 /** Kinds on which rules may change the result, by what they assume (docs/check.md). */

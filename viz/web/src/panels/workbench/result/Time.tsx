@@ -1,19 +1,12 @@
 /** How long both take: the ratio with its interval, and two distributions on one axis. */
 import { count, micros, plural } from "../../../state/format";
-import {
-  changeWord,
-  intervalWord,
-  isNoise,
-  timesWord,
-  timeWord,
-  TINTS,
-} from "../../../parts/ratio";
+import { intervalWords } from "../../../parts/ratio";
 import { ticks, together } from "../../../parts/run/histogram";
 import type { BenchTimes } from "../../../data/messages/trials/workbench";
 import { Bars } from "../../../ui/Bars";
 import { bench, isStale, state } from "../bench";
 import { whyNot } from "../where";
-import { ratioOf } from "./words";
+import { saidOf } from "./words";
 
 export function Time() {
   const found = bench.value?.result ?? null;
@@ -66,22 +59,17 @@ export function Time() {
 
 function Ratio() {
   const { result } = bench.value!;
-  const ratio = ratioOf(result);
-  if (ratio === null) return <span class="t2">Neither was timed.</span>;
+  const said = saidOf(result);
+  if (!said) return <span class="t2">Neither was timed.</span>;
   const t = result.times;
-  const { text, is } = timesWord(ratio);
   return (
     <div class="row wb-big">
-      <span class={`big num ${isNoise(t) ? "" : TINTS[is]}`}>{text}</span>
+      <span class={`big num ${said.tint}`}>{said.figure}</span>
       <span class="t2">
-        {!result.changed
-          ? "nothing was changed"
-          : t
-            ? timeWord(t)
-            : changeWord(ratio, "instructions")}
+        {result.changed ? said.words : "nothing was changed"}
         {t ? (
           <span class="t3 num">
-            95% interval {intervalWord(t)}
+            95% interval {intervalWords(t)}
           </span>
         ) : (
           <span class="t3">an emulator counts, it does not time</span>

@@ -1,12 +1,21 @@
 /** Figures of the workbench as they read. Pure. */
 import type { BenchInput, Numeric, Workbench } from "../../../data/messages/trials/workbench";
+import { type Said, saidOfCounts, saidOfTimes } from "../../../parts/ratio";
 import { count, plural, tiny } from "../../../state/format";
 
 /** Edited over original: of times, or else of instructions that were counted; null where neither is. */
-export function ratioOf(found: Workbench): number | null {
-  if (found.times) return found.times.ratio;
+export function saidOf(found: Workbench): Said | null {
+  const equal = found.inputs.every((input) => verdict(input) !== false);
+  if (found.times) return saidOfTimes(found.times, equal);
   const [a, b] = [found.original.instructions, found.edited.instructions];
-  return a !== null && b !== null && a > 0 ? b / a : null;
+  return a !== null && b !== null && a > 0 ? saidOfCounts(b / a, equal) : null;
+}
+
+/** Whether the edited kernel is as right as the original on an input; null where it was not run. */
+export function verdict(input: BenchInput): boolean | null {
+  if (input.same === null) return null;
+  if (input.edited === false && input.original !== false) return false;
+  return input.same || input.edited === true;
 }
 
 /** A number, or what stands for one, in nine digits at most. */
