@@ -61,6 +61,17 @@ describe("the user's lines of a kernel", () => {
     expect(same.artifact.text.split("\n")).toHaveLength(3);
   });
 
+  it("say where other lines ask for the same nodes", () => {
+    const both = places.map((place) => ({ ...place, shared: true }));
+    const said = (some: KernelPlace[]): string =>
+      userText([file()], some)!.artifact.text.split("\n")[1]!;
+    expect(said([both[1]!, both[0]!])).toBe(
+      "# lines 4, 6: other lines ask for the same nodes, which are shared",
+    );
+    expect(said([both[0]!, places[1]!])).toMatch(/^# line 4: /);
+    expect(said(places)).not.toContain("shared");
+  });
+
   it("are there by their numbers where their text was not recorded", () => {
     const other = { file: "b/other.py", line: 7, nodes: [13] };
     const made = userText([file()], [...places, other])!;

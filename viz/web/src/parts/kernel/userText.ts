@@ -49,6 +49,8 @@ export function userText(
     used.push(file);
     const later = files.some((one, i) => i > at && one.file === file);
     put(later ? `# ${file}, as it was earlier in the run` : `# ${file}`, 0, file);
+    const shared = from.filter((one) => one.file === file && one.shared && isOwn(one.line));
+    if (shared.length) put(sharedNote(shared.map(({ line }) => line)), 0, file);
     mine.forEach(({ first, lines }, i) => {
       if (i) put("# …", 0, file);
       lines.forEach((line, k) => put(line, first + k, file, isOwn(first + k)));
@@ -78,6 +80,13 @@ export function userText(
     error: null,
   };
   return { artifact, numbers, files: [...new Set(used)], places };
+}
+
+/** What is said of lines that have no node alone. */
+function sharedNote(lines: number[]): string {
+  const [first, last] = [Math.min(...lines), Math.max(...lines)];
+  const some = first === last ? `line ${first}` : `lines ${lines.sort((x, y) => x - y).join(", ")}`;
+  return `# ${some}: other lines ask for the same nodes, which are shared`;
 }
 
 /** Of each line of the kernel the last state of its file that has it, by its position: a file that
