@@ -43,8 +43,8 @@ class Process:
         self.file = file
         self.number = number
         self.facts = Facts(file)
-        self.index = Index(file)
         self.kernels = KernelReader(file, self.id, self.node)
+        self.index = Index(file, self.kernels.graph_of)
         self.source_texts = SourceTexts(file, self.kernels)
         self.node_counts = NodeCounts(file)
         self.matches = Matches(file)

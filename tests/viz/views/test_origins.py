@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -46,11 +47,11 @@ EXPRESSIONS = """
 from core import Tensor
 
 def first(x):
-    y = (x + 1).exp()
+    y = (x + UNIQUE).exp()
     return (y * 2).realize()
 
 def second(x):
-    y = (x + 1).exp()
+    y = (x + UNIQUE).exp()
     return (y * 3).realize()
 
 x = Tensor([1.0, 2.0, 3.0, 4.0]).realize()
@@ -87,11 +88,11 @@ ONE_SCHEDULE = """
 from core import Tensor
 
 def first(x):
-    y = x + 1
+    y = x + UNIQUE
     return y * 2
 
 def second(x):
-    y = x + 1
+    y = x + UNIQUE
     return y * 3
 
 x = Tensor([1.0, 2.0, 3.0, 4.0]).realize()
@@ -101,19 +102,23 @@ ONE_KERNEL = """
 from core import Tensor
 
 def first(x):
-    return (x + 1).realize()
+    return (x + UNIQUE).realize()
 
 def second(x):
-    return (x + 1).realize()
+    return (x + UNIQUE).realize()
 
 x = Tensor([1.0, 2.0, 3.0, 4.0]).realize()
 kept = first(x), second(x)
 """
 
+_unique = itertools.count(5000)
+
 
 @contextmanager
 def recorded(program: str, folder: Path) -> Generator[tuple[Store, dict[str, set[int]]]]:
-    """The trace of a program, and the lines of each of its functions."""
+    """The trace of a program, and the lines of each of its functions. Its kernels are new to this
+    process, which keeps what it has compiled."""
+    program = program.replace("UNIQUE", f"{next(_unique)}.375")
     source, trace = folder / "program.py", folder / "program.viz"
     source.write_text(program)
     functions = {
@@ -210,6 +215,17 @@ def test_what_two_lines_ask_for_names_both(program: str, tmp_path: Path) -> None
             places = [place for place in kernel["places"] if place["line"] in both]
             assert all(place["shared"] for place in places)
             assert len({tuple(place["nodes"]) for place in places}) == 1
+
+
+def test_a_search_for_a_line_finds_the_passes_of_its_kernel_alone(tmp_path: Path) -> None:
+    with recorded(EXPRESSIONS, tmp_path) as (store, functions):
+        file = store.files[0]
+        first, second = (kernel["context"] for kernel in kernels_of(store))
+        for kernel, other, name in ((first, second, "first"), (second, first, "second")):
+            index = store.processes[0].index
+            hits, _ = index.search(f"program.py:{min(functions[name]) + 1}", str)
+            found = {file.rewrites[hit.entry].context for hit in hits if hit.entry in file.rewrites}
+            assert kernel in found and other not in found, name
 
 
 def test_schedules_with_equal_nodes_have_the_lines_of_their_own(tmp_path: Path) -> None:

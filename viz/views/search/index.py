@@ -18,6 +18,8 @@ from viz.budget import take
 from viz.format import schema
 from viz.format.events import EventArrays
 from viz.format.pack import Ints
+from viz.read.origins import OriginsOf
+from viz.read.records import Rewrite
 from viz.read.tracefile import TraceFile
 from viz.views.tree import calls_of
 
@@ -47,8 +49,10 @@ class Hit:
 class Index:
     """Which rewrites of one file have which rules, ops and origins in their steps."""
 
-    def __init__(self, file: TraceFile) -> None:
-        self._file = file
+    def __init__(self, file: TraceFile, graph_of: Callable[[Rewrite], int]) -> None:
+        self._file, self._graph_of = file, graph_of
+        self._origins: dict[int, OriginsOf] = {}
+        """By context, of nodes in its passes."""
         self._blocks = 0
         self._pairs: dict[str, list[Ints]] = {"rule": [], "op": [], "file": []}
         self._waiting = dict.fromkeys(self._pairs, 0)
@@ -146,11 +150,35 @@ class Index:
                 match[:, 1:3].max(axis=1, initial=0) <= nodes.count
             )
             rewrite, match = rewrite[known], match[known]
-            ops, origins = nodes.field("op"), nodes.field("origin")
+            ops = nodes.field("op")
             self._add("rule", rewrite, match[:, 0])
             for column in (1, 2):
                 self._add("op", rewrite, ops[match[:, column]])
-            self._add("file", rewrite, origins[match[:, 1]])
+            self._add("file", *self._asked(rewrite, match[:, 1]))
+
+    def _asked(self, rewrite: Ints, node: Ints) -> tuple[Ints, Ints]:
+        """Pairs of rewrite and origin: of nodes in the kernels and schedules that these are of."""
+        if not self._file.origins.kernels():
+            return rewrite, self._file.nodes.field("origin")[node]
+        pairs = np.unique(np.stack((rewrite, node)), axis=1)
+        rows = [
+            (number, origin)
+            for number, one in pairs.T.tolist()
+            for origin in self._origins_in(number)(one)
+        ]
+        found = np.array(rows, np.int64).reshape(-1, 2)
+        return found[:, 0], found[:, 1]
+
+    def _origins_in(self, number: int) -> OriginsOf:
+        rewrite, origins = self._file.rewrites.get(number), self._file.origins
+        if rewrite is None or not rewrite.context:
+            return origins.alone
+        found = self._origins.get(rewrite.context)
+        if found is None:
+            found = origins.within(self._graph_of(rewrite))
+            if found != origins.alone:  # else the trace may yet say it
+                self._origins[rewrite.context] = found
+        return found
 
     def _add(self, kind: str, rewrite: Ints, value: Ints) -> None:
         """One number per pair: sorting these takes a fiftieth of the time that rows take."""
