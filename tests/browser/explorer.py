@@ -220,6 +220,16 @@ class Explorer:
             give(self.page, title)
         return self
 
+    def commands(self, query: str) -> list[str]:
+        """The commands that the palette offers for a query; closes it again."""
+        self.page.keyboard.press("Control+k")
+        self.page.get_by_role("dialog").get_by_role("combobox").fill(query)
+        offered = self.page.get_by_role("group", name="Commands").locator(".it > .el:first-child")
+        expect(offered.first).to_be_visible()
+        titles = offered.all_inner_texts()
+        self.page.keyboard.press("Escape")
+        return titles
+
     def press(self, *keys: str) -> Explorer:
         """Keys, one after another."""
         for key in keys:

@@ -13,8 +13,9 @@ import pytest
 from playwright.sync_api import Browser, Locator, expect
 
 from tests.browser.explorer import Explorer
-from tests.browser.served import Process, export
+from tests.browser.served import Process, export, serve
 from tests.browser.wrong import RULE, broken_copy, recorded_with, served_by
+from tests.states.scenes import foreign
 from viz.check.known.kept import identity, kept_path, save
 from viz.check.part import Part, check_part
 from viz.views.store import Store
@@ -43,47 +44,105 @@ def pass_named(server: Process, name: str) -> dict[str, Any]:
     return next(r for r in server.rows() if r["name"] == name and r["steps"])
 
 
-def section(e: Explorer) -> Locator:
-    """What the inspector says of the step that is shown."""
-    return e.inspector.get_by_role("region", name="Is this step right")
+def control(e: Explorer) -> Locator:
+    """The one control of checks: its button, in the line of the subject."""
+    return e.subject.locator(".btn.check")
+
+
+def opened(e: Explorer) -> Locator:
+    """What it opens."""
+    return e.page.get_by_role("dialog", name=re.compile("^Check: "))
+
+
+def line(e: Explorer, title: str) -> Locator:
+    """What it says of the step, the pass, the kernel or the run."""
+    return opened(e).get_by_role("group", name=title, exact=True)
+
+
+def answer(e: Explorer) -> Locator:
+    """Its part about the step that is wrong."""
+    return opened(e).get_by_role("region", name="Which step is wrong")
+
+
+def colour(e: Explorer, of: Locator, token: str) -> bool:
+    """Whether it has the colour of that token of the style."""
+    return bool(
+        of.evaluate(
+            """(el, token) => {
+              const probe = document.body.appendChild(document.createElement("i"));
+              probe.style.color = `var(--${token})`;
+              const same = getComputedStyle(el).color === getComputedStyle(probe).color;
+              probe.remove();
+              return same;
+            }""",
+            token,
+        )
+    )
 
 
 def test_a_pass_then_the_run_by_keys(wrong: Process, new_page: New) -> None:
     tidy = pass_named(wrong, "tidy")
     e = new_page().goto(f"{wrong.url}#r={tidy['id']}&k=2")
-    expect(section(e)).to_contain_text("This pass was not checked")
-    expect(e.navigator.get_by_role("img", name=re.compile("^Checked"))).to_have_count(0)
+    expect(control(e)).to_have_text(re.compile("○.*not checked"))
+    marks = e.navigator.get_by_role("img", name=re.compile("^Check: "))
+    expect(marks).to_have_count(1)
+    expect(marks).to_have_accessible_name("Check: not checked")
     e.press("c")
-    values = section(e).get_by_role("table", name="Values for which the step is wrong")
+    for title in ("Step", "Pass", "Kernel", "Run"):
+        expect(line(e, title)).to_contain_text("not checked")
+    line(e, "Pass").get_by_role("button", name="Check: pass").click()
+    values = e.inspector.get_by_role("table", name="Values for which the step is wrong")
     expect(values).to_contain_text("result before the step", timeout=SLOW)
     said = wrong.get(f"verdicts/{tidy['id']}")
     verdict = said["verdicts"][said["steps"][1][2]]
     for name, value in verdict["values"]:
         expect(values).to_contain_text(f"{name}{value}")
     expect(values).to_contain_text(f"after the step{verdict['after']}")
-    row = e.navigator.get_by_role("treeitem").filter(has_text=re.compile("tidy|made by hand"))
-    marks = row.get_by_role("img", name="Checked: a step differs")
-    expect(marks).to_have_count(1)
+    expect(line(e, "Step")).to_contain_text("≠differs")
+    expect(line(e, "Pass")).to_contain_text("≠1 step differs")
+    expect(line(e, "Run")).to_contain_text(re.compile(r"1 step differs, \d+ not checked"))
+    expect(line(e, "Pass").get_by_role("button")).to_have_text("Again")
+    line(e, "Run").get_by_role("button", name="Check: run").click()
+    expect(line(e, "Run").get_by_role("button")).to_have_text("Again", timeout=SLOW)
+    e.press("Escape")
+    expect(opened(e)).to_have_count(0)
+    expect(control(e)).to_contain_text("1 step differs")
     e.press("ArrowLeft")
-    expect(section(e)).to_contain_text("proved")
-    section(e).get_by_role("button", name="The run").click()
-    total = e.navigator.locator(".foot").get_by_role("img", name="Checked: a step differs")
-    expect(total).to_be_visible(timeout=SLOW)
+    expect(e.inspector.get_by_role("button", name="✓ proved")).to_be_visible()
     e.page.goto(f"{wrong.page}#r={pass_named(wrong, 'reduce')['id']}")
     reduce = e.navigator.get_by_role("treeitem").filter(has_text=re.compile("^reduce"))
-    expect(reduce.get_by_role("img", name="Checked: a step differs")).to_be_visible(timeout=SLOW)
-    expect(total).to_be_visible()
-    right = e.navigator.get_by_role("img", name="Checked: right", exact=True)
-    expect(right.first).to_be_visible()
+    expect(reduce.get_by_role("img", name=re.compile("Check: 1 step differs"))).to_be_visible()
+    expect(e.navigator.get_by_role("img", name="Check: proved", exact=True).first).to_be_visible()
     e.press("d")  # from step 1 to step 2 of this pass
     e.wait_address("k", "2")
-    e.press("d")
-    e.wait_address("r", str(pass_named(wrong, "reduce")["id"]))
     expect(e.inspector.get_by_role("heading", name=RULE)).to_be_visible()
     strip = e.page.get_by_role("slider", name="Step")
     expect(strip).to_have_attribute("aria-valuetext", re.compile("differs$"))
     e.press("Shift+D")
     e.wait_address("r", str(tidy["id"]))
+
+
+def test_samples_are_never_green(wrong: Process, new_page: New) -> None:
+    """A pass that samples vouch for, as the server counts it, has the sign and colour of that."""
+    e = new_page(viewport={"width": 1280, "height": 800})
+    fuse = pass_named(wrong, "decompose: fuse")
+    e.goto(f"{wrong.url}#r={fuse['id']}&k=1")
+    expect(control(e)).to_be_visible()
+    e.press("c")
+    line(e, "Pass").get_by_role("button").click()
+    expect(line(e, "Pass").get_by_role("button")).to_have_text("Again", timeout=SLOW)
+    checks = wrong.get("checks")
+    at = checks["rewrite"].index(fuse["id"])
+    assert checks["sampled"][at] and not checks["differs"][at], (
+        "a pass that samples alone vouch for"
+    )
+    said = line(e, "Pass").get_by_text("sampled").locator("..")
+    assert colour(e, said, "movt") and not colour(e, said, "add")
+    expect(said).to_contain_text("~")
+    row = e.navigator.get_by_role("treeitem").filter(has_text="fuse")
+    mark = row.get_by_role("img", name=re.compile("^Check: .*sampled"))
+    expect(mark).to_have_text("~")
+    assert colour(e, mark, "movt")
 
 
 def test_from_a_run_that_differs_to_the_guilty_rule(wrong: Process, new_page: New) -> None:
@@ -93,26 +152,49 @@ def test_from_a_run_that_differs_to_the_guilty_rule(wrong: Process, new_page: Ne
     e = new_page(viewport={"width": 1280, "height": 720}).goto(f"{wrong.url}#r={first['id']}&k=1")
     expect(e.page.get_by_role("button", name="Run", exact=True)).to_be_visible()
     e.press("r")
-    ask = e.page.get_by_role("button", name="Which step broke it?")
+    ask = e.page.get_by_role("button", name="Which step is wrong?")
     expect(ask).to_be_visible(timeout=SLOW)
-    box, run = ask.bounding_box(), e.page.get_by_role("button", name="Run", exact=True)
-    line, end = e.subject.bounding_box(), run.bounding_box()
-    assert box and line and end
-    assert end["x"] + end["width"] <= line["x"] + line["width"]
+    run = e.page.get_by_role("button", name="Run", exact=True)
+    whole, end = e.subject.bounding_box(), run.bounding_box()
+    assert whole and end
+    assert end["x"] + end["width"] <= whole["x"] + whole["width"]
     ask.click()
-    answer = e.inspector.get_by_role("region", name="Which step broke it")
-    expect(answer).to_contain_text(f"Made wrong by {RULE}", timeout=SLOW)
-    expect(answer).to_contain_text("shown here")
-    expect(answer).to_contain_text("agrees with the reference")
-    expect(answer).to_contain_text("data0 is off by up to 1")
+    found = answer(e)
+    expect(found).to_contain_text(RULE, timeout=SLOW)
+    expect(found).to_contain_text("agrees with the reference")
+    expect(found).to_contain_text("data0 is off by up to 1")
+    expect(e.page.locator(".status")).to_contain_text(f"Made wrong by {RULE}")
+    found.get_by_role("button", name="Show the wrong step").click()
+    expect(opened(e)).to_have_count(0)
     e.wait_address("r", str(pass_named(wrong, "reduce")["id"]))
     expect(e.inspector.get_by_role("heading", name=RULE)).to_be_visible()
-    e.give("Input graph")
-    expect(answer).not_to_contain_text("shown here")
-    answer.get_by_role("button", name="Show the step").click()
-    expect(answer).to_contain_text("shown here")
-    answer.get_by_role("button", name="Close the answer").click()
-    expect(answer).to_have_count(0)
+    e.press("c")
+    found.get_by_role("button", name="Clear").click()
+    expect(found).not_to_contain_text(RULE)
+
+
+def test_from_the_overview_to_the_wrong_step(wrong: Process, new_page: New) -> None:
+    """Two actions: ask, and go there. The table marks the kernel that it is in."""
+    name = next(r["name"] for r in wrong.rows() if r["name"].startswith("r_"))
+    e = new_page(viewport={"width": 1280, "height": 720})
+    e.page.goto(f"{wrong.url.partition('#')[0]}#v=overview")
+    e.page.get_by_role("main", name="Overview").get_by_role(
+        "button", name="Which step is wrong?"
+    ).click()
+    show = answer(e).get_by_role("button", name="Show the wrong step")
+    expect(show).to_be_visible(timeout=SLOW)
+    expect(answer(e)).to_contain_text(f"Rule{RULE}")
+    expect(answer(e)).to_contain_text("2 of tidy, swapped")
+    expect(control(e)).to_contain_text(re.compile("≠1 result differs"))
+    kernel = e.page.locator(".ov-row").filter(has_text=name)
+    expect(kernel.get_by_role("img", name=re.compile("^Check: 1 result differs"))).to_have_text("≠")
+    show.click()
+    e.ready()
+    e.wait_address("r", str(pass_named(wrong, "reduce")["id"]))
+    expect(e.inspector.get_by_role("heading", name=RULE)).to_be_visible()
+    e.page.goto(f"{wrong.page}#kernel={next(r['id'] for r in wrong.rows() if r['name'] == name)}")
+    reduce = e.page.locator(".kp-seg").filter(has_text="≠")
+    expect(reduce).to_have_attribute("title", re.compile("^reduce: .*1 step differs"))
 
 
 def test_the_workbench_says_that_the_original_is_wrong(wrong: Process, new_page: New) -> None:
@@ -128,28 +210,32 @@ def test_the_workbench_says_that_the_original_is_wrong(wrong: Process, new_page:
     said = "Both agree. The original differs from the reference, the edited kernel differs from it"
     row = outputs.get_by_role("row", name="Normal, seed 0")
     expect(row.get_by_role("img", name=said)).to_have_text("≠")
-    outputs.get_by_role("button", name="Which step broke it?").click()
-    answer = e.inspector.get_by_role("region", name="Which step broke it")
-    expect(answer).to_contain_text(f"Made wrong by {RULE}", timeout=SLOW)
+    outputs.get_by_role("button", name="Which step is wrong?").click()
+    expect(answer(e)).to_contain_text(RULE, timeout=SLOW)
 
 
 def test_nothing_is_wrong(open_page: New, rows: list[dict[str, Any]]) -> None:
     kernel = next(r for r in rows if r["label"] == "kernel")
     first = next(r for r in rows if r["parent"] == kernel["row"] and r["steps"])
     e = open_page(f"r={first['id']}&k=1")
-    e.give("Which step broke this kernel?")
-    answer = e.inspector.get_by_role("region", name="Which step broke it")
-    expect(answer).to_contain_text("Nothing is wrong", timeout=SLOW)
-    expect(answer).to_contain_text("agrees with the reference")
+    e.give("Which step of this kernel is wrong?")
+    expect(answer(e)).to_contain_text("Nothing is wrong", timeout=SLOW)
+    expect(answer(e)).to_contain_text("agrees with the reference")
+    expect(answer(e).get_by_role("button", name="Show the wrong step")).to_have_count(0)
 
 
 def test_a_check_is_cancelled(open_page: New, rows: list[dict[str, Any]], server: Process) -> None:
     first = next(r for r in rows if r["kind"] == "rewrite" and r["steps"])
     e = open_page(f"r={first['id']}&k=1")
-    section(e).get_by_role("button", name="The run").click()
-    expect(section(e)).to_contain_text("Checking the run")
-    e.press("Escape")
-    expect(section(e).get_by_role("button", name="The run")).to_be_visible()
+    expect(control(e)).to_be_visible()
+    offered = [*e.commands("check"), *e.commands("run"), *e.commands("emulat")]
+    assert offered and not [title for title in offered if title.startswith("Cancel")]
+    e.press("c")
+    line(e, "Run").get_by_role("button").click()
+    expect(opened(e)).to_contain_text("Checking ")
+    expect(control(e)).to_contain_text("checking")
+    opened(e).get_by_role("button", name="Cancel").click()
+    expect(line(e, "Run").get_by_role("button")).to_be_enabled()
     expect(e.page.locator(".status")).to_contain_text("The check was cancelled")
 
 
@@ -163,15 +249,30 @@ def test_an_exported_file_shows_what_is_known(
     store.close()
     tidy = next(row["id"] for row in passes if row["name"] == "tidy")
     other = next(row["id"] for row in passes if row["name"] == "reduce")
-    found = check_part(Part(str(trace), (tidy,)))
+    kernel = next(row["id"] for row in passes if row["name"] == "simplify")
+    found = check_part(Part(str(trace), (tidy, kernel)))
     assert save(kept_path(trace), identity([trace]), {one["rewrite"]: one for one in found})
     file = export(trace, tmp_path / "run.html")
     e = new_page().goto(f"{file.as_uri()}#r={tidy}&k=2")
-    mark = e.navigator.get_by_role("img", name="Checked: a step differs")
-    expect(mark).to_have_count(2)  # pass, run
-    expect(section(e)).to_contain_text("Before and after the step differ")
-    expect(section(e)).to_contain_text("open the trace itself with uopviz")
-    expect(section(e).get_by_role("button", name="The run")).to_have_count(0)
+    mark = e.navigator.get_by_role("img", name=re.compile("^Check: 1 step differs"))
+    expect(mark).to_have_count(1)
+    expect(e.inspector).to_contain_text("Before and after the step differ")
+    expect(control(e)).to_be_visible()
     e.press("c")
+    expect(line(e, "Pass")).to_contain_text("1 step differs")
+    expect(opened(e)).to_contain_text("open the trace itself with uopviz")
+    expect(opened(e).get_by_role("button")).to_have_count(1)  # that closes it
+    e.press("Escape")
     e.page.goto(f"{file.as_uri()}#r={other}&k=1")
-    expect(section(e)).to_contain_text("This pass was not checked")
+    expect(control(e)).to_have_text(re.compile(r"○\d+ not checked"))  # the kernel, in part
+    expect(e.navigator.get_by_role("img", name="Check: proved")).to_have_text("✓")
+
+
+def test_a_trace_of_another_compiler_has_no_control_and_says_why(
+    new_page: New, tmp_path: Path
+) -> None:
+    with serve(foreign(tmp_path / "foreign.viz")) as server:
+        step = next(r for r in server.rows() if r["kind"] == "rewrite")
+        e = new_page().goto(f"{server.url}#r={step['id']}&k=1")
+        expect(e.inspector).to_contain_text("Not checked: The trace is of another compiler")
+        expect(control(e)).to_have_count(0)

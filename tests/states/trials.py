@@ -1,4 +1,4 @@
-"""Whether steps are right, which step broke a kernel, and kernels compiled otherwise."""
+"""Whether steps are right, which step is wrong, and kernels compiled otherwise."""
 
 from __future__ import annotations
 
@@ -11,29 +11,32 @@ from tests.states.scenes import Scene
 from tests.states.state import SLOW, graph, state
 
 
-def section(page: Page) -> Locator:
-    """What the inspector says of the step that is shown."""
-    return page.get_by_role("region", name="Is this step right")
+def opened(page: Page) -> Locator:
+    """The control of checks, which it opens."""
+    page.locator(".btn.check").click()
+    return page.get_by_role("dialog", name=re.compile("^Check: "))
 
 
 @state("run", "check-pass")
 def right(page: Page, scene: Scene) -> None:
     graph(page, scene, scene.facts["medium"])
-    page.keyboard.press("q")
-    expect(section(page)).to_contain_text(re.compile("This pass: [0-9]"), timeout=SLOW)
+    control = opened(page)
+    control.get_by_role("button", name="Check: pass").click()
+    expect(control.get_by_role("button", name="Check again: pass")).to_be_enabled(timeout=SLOW)
 
 
 @state("run", "check-running")
 def running(page: Page, scene: Scene) -> None:
     graph(page, scene, scene.facts["small"])
-    section(page).get_by_role("button", name="The run").click()
-    expect(section(page)).to_contain_text("Checking the run")
+    control = opened(page)
+    control.get_by_role("button", name="Check: run").click()
+    expect(control).to_contain_text("Checking")
 
 
 @state("wrong", "check-differs")
 def differs(page: Page, scene: Scene) -> None:
     graph(page, scene, scene.facts["step"])
-    page.keyboard.press("q")
+    opened(page).get_by_role("button", name="Check: pass").click()
     values = page.get_by_role("table", name="Values for which the step is wrong")
     expect(values).to_contain_text("result before the step", timeout=SLOW)
 
@@ -41,9 +44,10 @@ def differs(page: Page, scene: Scene) -> None:
 @state("wrong", "bisect")
 def bisected(page: Page, scene: Scene) -> None:
     graph(page, scene, scene.facts["kernel"])
-    page.keyboard.press("b")
-    answer = page.get_by_role("region", name="Which step broke it")
-    expect(answer).to_contain_text("Made wrong by", timeout=SLOW)
+    control = opened(page)
+    control.get_by_role("button", name="Find it in this kernel").click()
+    shown = control.get_by_role("button", name="Show the wrong step")
+    expect(shown).to_be_visible(timeout=SLOW)
 
 
 @state("run", "variants-none")

@@ -11,11 +11,13 @@ import json
 import math
 import threading
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from viz.format.jsontext import to_json
+from viz.views.compiled import FIRST
+from viz.views.process import STRIDE
 
 KINDS: Final = ("proved", "sampled", "assumes", "unchecked", "differs")
 """What a verdict can be, the best first."""
@@ -104,6 +106,24 @@ class Checks:
         with self._lock:
             found = [self._passes[n].counts for n in rewrites if n in self._passes]
         return {kind: sum(counts[i] for counts in found) for i, kind in enumerate(KINDS)}
+
+
+def missing(summary: Data, rows: Sequence[Data]) -> int:
+    """How many steps of a program's passes were not checked: `summary` is that of `Checks`, `rows`
+    are those of the tree."""
+    counts = zip(*(summary[kind] for kind in KINDS), strict=True)
+    checked = dict(zip(summary["rewrite"], map(sum, counts), strict=True))
+    whole = {
+        n for n, is_whole in zip(summary["rewrite"], summary["whole"], strict=True) if is_whole
+    }
+    return sum(
+        max(1, row["steps"] - checked.get(row["id"], 0))
+        for row in rows
+        if row["kind"] == "rewrite"
+        and row["steps"]
+        and row["id"] < FIRST * STRIDE
+        and row["id"] not in whole
+    )
 
 
 def summary_in(stated: object) -> Data:

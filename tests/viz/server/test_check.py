@@ -91,6 +91,9 @@ def test_a_pass_then_the_run(asked: Asked) -> None:
     assert (done["result"]["passes"], done["result"]["counts"]["differs"]) == (1, 1)
     checks = asked.get("checks")
     assert (checks["rewrite"], checks["differing"], checks["whole"]) == ([wrong], [[1]], [True])
+    assert checks["missing"] == next(
+        row["steps"] for row in asked.get("tree?since=0")["rows"] if row["id"] == right
+    )
     known = asked.get(f"verdicts/{wrong}")
     ((step, rule, at),) = known["steps"]
     verdict = known["verdicts"][at]
@@ -100,6 +103,7 @@ def test_a_pass_then_the_run(asked: Asked) -> None:
     done = asked.check()
     assert done["result"]["passes"] == 2
     assert asked.get("checks")["rewrite"] == [wrong, right]
+    assert asked.get("checks")["missing"] == 0
     assert asked.check()["result"] == done["result"]  # all is known: nothing is begun
 
 
@@ -108,6 +112,7 @@ def test_a_kernel_and_a_rule(asked: Asked) -> None:
     assert done["result"]["passes"] == 1
     checks = asked.get("checks")
     assert (checks["rewrite"], checks["whole"]) == ([asked.passes[1]], [False])
+    assert checks["missing"] > 0
     steps = asked.get(f"verdicts/{asked.passes[1]}")["steps"]
     assert {rule for _, rule, _ in steps} == {asked.rules["add_zero"]}
     assert not kept_path(asked.path).exists()  # a part of a pass is not kept

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from core.prove.bitvector import HINT, solver_module
 from viz.check.known.beside import take_kept
+from viz.views.checks import missing
 from viz.views.run import Answer, Group, Keep, Subject
 from viz.views.store import Store
 
@@ -27,6 +28,7 @@ def checks(store: Store) -> dict[str, Any]:
     """What is known of all passes: `Checks`."""
     found = take_kept(store).summary()
     return found | {
+        "missing": missing(found, store.tree()["rows"]),
         "problem": "" if store.compiles else FOREIGN,
         "hint": "" if solver_module() is not None else HINT,
     }

@@ -38,7 +38,7 @@ from viz.views.answers import (
     TREE,
     USER_LINES,
 )
-from viz.views.checks import summary_in
+from viz.views.checks import missing, summary_in
 from viz.views.compiled import Compilation
 from viz.views.emulations import Emulations, emulations_in
 from viz.views.places import Places
@@ -283,7 +283,12 @@ class Reopened:
         """What the file says was checked; nothing in an export of before there was that."""
         stated = self._entries.get(CHECKS.at()) if CHECKS.at() in self._entries else None
         hint = cast("Data", stated).get("hint") if isinstance(stated, dict) else ""
-        return summary_in(stated) | {"problem": "", "hint": hint if isinstance(hint, str) else ""}
+        found = summary_in(stated)
+        return found | {
+            "missing": missing(found, self.tree()["rows"]),
+            "problem": "",
+            "hint": hint if isinstance(hint, str) else "",
+        }
 
     def verdicts(self, rewrite: int) -> Data | None:
         """What the file says of the steps of a pass. Raises FormatError for what says nothing."""

@@ -3,6 +3,7 @@ import { render } from "preact";
 import { App } from "./shell/App";
 import {
   connect,
+  enterWith,
   fileName,
   firstPass,
   followOther,
@@ -68,6 +69,7 @@ async function start(): Promise<void> {
     history.replaceState(history.state, "", compareAt("A", "B"));
   startTheme();
   linkWith(linkParts);
+  enterWith((page) => pagePanel(page)?.enter?.() ?? []);
   startPanels();
   keepSubject();
   startRuns();

@@ -1,7 +1,19 @@
 import { describe, expect, it } from "vitest";
-import type { Checks } from "../src/data/messages/trials/verdicts";
 import type { Row } from "../src/data/messages/run";
-import { countsWords, knownByPass, marksOf } from "../src/parts/check/marks";
+import type { Checks, Verdict } from "../src/data/messages/trials/verdicts";
+import {
+  briefWords,
+  countsWords,
+  KINDS,
+  knownByPass,
+  markOfRun,
+  markOfStep,
+  marksOf,
+  markWords,
+  signOf,
+  SIGNS,
+  worstWords,
+} from "../src/parts/check/marks";
 
 const row = (at: number, parent: number, kind: Row["kind"], steps: number, target = ""): Row =>
   ({ row: at, id: at + 100, parent, kind, steps, target }) as Row;
@@ -16,58 +28,102 @@ const ROWS = [
   row(5, 4, "rewrite", 9),
 ];
 
-function checks(of: [number, Partial<Record<string, number>>, boolean?][]): Checks {
+function checks(of: [number, Partial<Record<string, number>>, boolean?][], missing = 0): Checks {
   const column = (kind: string): number[] => of.map(([, counts]) => counts[kind] ?? 0);
   return {
     rewrite: of.map(([id]) => id),
     ...{ proved: column("proved"), sampled: column("sampled"), assumes: column("assumes") },
     ...{ unchecked: column("unchecked"), differs: column("differs") },
     ...{ whole: of.map(([, , whole = true]) => whole), differing: of.map(() => []) },
-    ...{ problem: "", hint: "" },
+    ...{ missing, problem: "", hint: "" },
   };
 }
 
-const signs = (found: Checks | null): (string | null)[] => {
-  const { rows, run } = marksOf(ROWS, knownByPass(found));
-  return [...rows, run].map((mark) => mark?.sign ?? null);
-};
+const NONE: ReadonlySet<number> = new Set();
+const marks = (found: Checks | null, wrong = NONE) => marksOf(ROWS, knownByPass(found), wrong);
+const signs = (found: Checks | null, wrong = NONE): (string | null)[] =>
+  marks(found, wrong).map((mark) => mark?.sign ?? null);
+const UNKNOWN = ["unchecked", "unchecked", "unchecked", null, "unchecked", "unchecked"];
 
 describe("marks of rows", () => {
-  it("are nowhere before anything is checked", () => {
-    expect(signs(null)).toEqual([null]);
-    expect(signs(checks([]))).toEqual([null]);
+  it("say of everything with steps that it was not checked, before anything is", () => {
+    expect(signs(checks([]))).toEqual(UNKNOWN);
+    expect(marks(checks([])).map((mark) => mark && markWords(mark))[0]).toBe("not checked");
   });
 
-  it("say nothing of a kernel of which a pass was not checked", () => {
+  it("never show a kernel as whole of which a pass, or a part of one, was not checked", () => {
     const one = checks([[102, { proved: 2 }]]);
-    expect(signs(one)).toEqual([null, null, "right", null, null, null, null]);
+    expect(signs(one)).toEqual([...UNKNOWN.slice(0, 2), "proved", ...UNKNOWN.slice(3)]);
+    expect(markWords(marks(one)[0]!)).toBe("4 not checked, 2 proved");
+    expect(worstWords(marks(one)[0]!)).toBe("4 not checked");
+    const part = checks([[101, { proved: 3 }, false], [102, { proved: 2 }]]); // prettier-ignore
+    expect(signs(part)[0]).toBe("unchecked");
+    expect(markWords(marks(part)[0]!)).toBe("1 not checked, 5 proved");
+  });
+
+  it("never show samples as a proof", () => {
+    const all = checks([
+      [101, { sampled: 1, proved: 3 }],
+      [102, { proved: 2 }],
+    ]);
+    expect(signs(all).slice(0, 3)).toEqual(["sampled", "sampled", "proved"]);
+    expect(markWords(marks(all)[0]!)).toBe("1 sampled, 5 proved");
+    const green = KINDS.filter((kind) => SIGNS[signOf(kind)].tint === "add");
+    expect(green).toEqual(["proved"]);
+    expect(new Set(Object.values(SIGNS).map(({ mark }) => mark)).size).toBe(4);
   });
 
   it("count what runs inside, but not what was compiled on request", () => {
     const all = checks([
-      [101, { sampled: 4 }],
+      [101, { proved: 4 }],
       [102, { proved: 2 }],
     ]);
-    expect(signs(all)).toEqual(["right", "right", "right", null, null, null, "right"]);
+    expect(signs(all)).toEqual(["proved", "proved", "proved", null, "unchecked", "unchecked"]);
+    expect(markWords(marks(all)[0]!)).toBe("proved");
   });
 
   it("show the worst", () => {
     const worst = (counts: Partial<Record<string, number>>): (string | null)[] =>
       signs(checks([[101, { proved: 3 }], [102, counts]])); // prettier-ignore
-    expect(worst({ assumes: 1, proved: 1 })[0]).toBe("assumes");
-    expect(worst({ assumes: 1, unchecked: 1 })[6]).toBe("unchecked");
+    expect(worst({ assumes: 1, proved: 1 })[0]).toBe("sampled");
+    expect(worst({ assumes: 1, unchecked: 1 })[0]).toBe("unchecked");
     expect(worst({ differs: 1, unchecked: 1 }).slice(0, 3)).toEqual(Array(3).fill("differs"));
   });
 
   it("show what differs also where the rest is not known", () => {
     const part = checks([[102, { differs: 1 }, false]]);
-    const found = signs(part);
-    expect(found.slice(0, 3)).toEqual(["differs", "differs", "differs"]);
-    expect(found.slice(3)).toEqual([null, null, null, "differs"]);
+    expect(signs(part).slice(0, 3)).toEqual(["differs", "differs", "differs"]);
+    expect(markWords(marks(part)[0]!)).toBe("1 step differs, 5 not checked");
+    const most = checks([[101, { differs: 1, proved: 3 }]]);
+    expect(briefWords(marks(most)[0]!)).toBe("1 step differs, 2 not checked");
+    expect(markWords(marks(most)[0]!)).toBe("1 step differs, 2 not checked, 3 proved");
+  });
+
+  it("show a kernel whose result is wrong, whatever is known of its steps", () => {
+    const found = marks(checks([]), new Set([100]));
+    expect(found.map((mark) => mark?.sign ?? null).slice(0, 2)).toEqual(["differs", "unchecked"]);
+    expect(markWords(found[0]!)).toBe("1 result differs, not checked");
   });
 
   it("are told in words, the worst first", () => {
     const counts = { proved: 1200, sampled: 1, assumes: 0, unchecked: 0, differs: 2 };
-    expect(countsWords(counts)).toBe("2 steps differ, 1 holds for all samples, 1,200 proved");
+    expect(countsWords(counts)).toBe("2 steps differ, 1 sampled, 1,200 proved");
+  });
+});
+
+describe("the mark of a run", () => {
+  it("is not whole while a step is missing", () => {
+    expect(markOfRun(checks([]))).toBeNull();
+    expect(markOfRun(checks([[101, { proved: 4 }]]))?.sign).toBe("proved");
+    expect(markOfRun(checks([[101, { proved: 4 }]], 2))?.sign).toBe("unchecked");
+    expect(markOfRun(checks([[101, { differs: 1 }]], 2))?.sign).toBe("differs");
+  });
+});
+
+describe("the mark of a step", () => {
+  it("is one of the four", () => {
+    const of = (kind: Verdict["kind"]): string => markOfStep({ kind, how: "" }).sign;
+    expect(KINDS.map(of)).toEqual(["differs", "unchecked", "sampled", "sampled", "proved"]);
+    expect(markOfStep(undefined).sign).toBe("unchecked");
   });
 });

@@ -200,6 +200,7 @@ describe("jobs", () => {
     compile: () => Promise.resolve(1),
     check: () => Promise.resolve(1),
     bisect: () => Promise.resolve(1),
+    bisectRun: () => Promise.resolve(1),
     launch: () => Promise.resolve(1),
     whyDeclined: () => Promise.resolve(1),
     bench: () => Promise.resolve(1),

@@ -109,9 +109,9 @@ const spread = { median: 10, p90: 12, low: 9, high: 20, from: 9, to: 13, bins: [
 
 describe("the table of kernels", () => {
   it("has no column without a number in it", () => {
-    const bare = linesOf([kernel({})], "steps", () => undefined);
+    const bare = linesOf([kernel({})], "steps", () => undefined, () => null);
     expect(columnsFor(bare, "steps", true).map((c) => c.key)).toEqual(["name"]);
-    const some = linesOf([kernel({}), kernel({ steps: 3, compileUs: 5 })], "compile", () => peak);
+    const some = linesOf([kernel({}), kernel({ steps: 3, compileUs: 5 })], "compile", () => peak, () => null);
     expect(columnsFor(some, "compile", true).map((c) => c.name)).toEqual([
       "Kernel",
       "Compile time",
@@ -122,17 +122,17 @@ describe("the table of kernels", () => {
   it("says what ran where, once there are several devices", () => {
     const on = (...devices: string[]): KernelLine => kernel({ device: devices[0]!, devices, launches: 1 });
     const keys = (lines: KernelLine[]): string[] =>
-      columnsFor(linesOf(lines, "run", () => undefined), "run", false).map((c) => c.key);
+      columnsFor(linesOf(lines, "run", () => undefined, () => null), "run", false).map((c) => c.key);
     expect(keys([on("CPU"), on("CPU"), on()])).toEqual(["name", "launches"]);
     expect(keys([on("CPU"), on("CPU:1")])).toEqual(["name", "devices", "launches"]);
     expect(keys([on("CPU", "CPU:1")])).toContain("devices");
-    const [both, old] = linesOf([on("CPU", "CPU:1"), kernel({})], "run", () => undefined);
+    const [both, old] = linesOf([on("CPU", "CPU:1"), kernel({})], "run", () => undefined, () => null);
     expect([devicesOf(both!), devicesOf(old!)]).toEqual(["CPU, CPU:1", "CPU"]);
   });
 
   it("knows copies, which no kernel makes", () => {
     const named = (name: string, context: number): boolean =>
-      isCopy(linesOf([kernel({ name, context })], "run", () => undefined)[0]!);
+      isCopy(linesOf([kernel({ name, context })], "run", () => undefined, () => null)[0]!);
     expect(named("copy CPU:1 to PTX:EMU", -1)).toBe(true);
     expect(named("copy CPU:1 to PTX:EMU", 7)).toBe(false);
     expect(named("copy", -1)).toBe(false);
@@ -140,7 +140,7 @@ describe("the table of kernels", () => {
   });
 
   it("keeps room for the shares of a machine that may still be measured", () => {
-    const lines = linesOf([kernel({ spread, flops: 9, bytes: 9 })], "run", () => undefined);
+    const lines = linesOf([kernel({ spread, flops: 9, bytes: 9 })], "run", () => undefined, () => null);
     const widths = (shares: boolean): string[] =>
       columnsFor(lines, "run", shares)
         .filter((c) => c.key === "flops" || c.key === "bytes")
@@ -151,9 +151,9 @@ describe("the table of kernels", () => {
 
   it("compares with the peaks of the machine, where these are known", () => {
     const full = kernel({ launches: 3, us: 30, spread, flops: 100_000, bytes: 10_000 });
-    const [known] = linesOf([full], "run", () => peak);
+    const [known] = linesOf([full], "run", () => peak, () => null);
     expect(known!.speed).toEqual({ gflops: 10, gbytes: 1, flopsShare: 0.1, bytesShare: 0.1 });
-    const [unknown] = linesOf([full], "run", () => undefined);
+    const [unknown] = linesOf([full], "run", () => undefined, () => null);
     expect(unknown!.speed).toMatchObject({ gflops: 10, flopsShare: null, bytesShare: null });
     expect(speedOf(5, 5, undefined, peak)).toMatchObject({ gflops: 0, gbytes: 0 });
     expect(speedOf(5, 5, 0, { ...peak, flops: 0 })).toMatchObject({ gflops: 0, flopsShare: null });

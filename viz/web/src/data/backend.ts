@@ -163,6 +163,9 @@ export interface ServerActions {
   /** Starts looking for the match that makes the result of a kernel wrong; answers with a job whose
    * result is Bisection. */
   bisect(context: number, how: BisectHow): Promise<number>;
+  /** Starts looking for what is wrong in the whole run; answers with a job whose result is
+   * RunBisection. */
+  bisectRun(): Promise<number>;
   /** What was measured of the devices of this machine. */
   peaks(): Promise<Peak[]>;
   /** Starts measuring one of them; answers with a job whose result is Peak. */

@@ -82,6 +82,7 @@ export function httpBackend(
         (await post<{ job: number }>(`${own}/rewrites/${rewrite}/why-declined`, { node, rule })).job,
       check: async (what) => (await post<{ job: number }>(`${own}/check`, what)).job,
       bisect: (context, how) => kernel(context, "bisect", how),
+      bisectRun: async () => (await post<{ job: number }>(`${own}/bisect`, {})).job,
       peaks: () => get<Peak[]>("api/peaks"),
       measure: async (device) => (await post<{ job: number }>("api/peaks", { device })).job,
       job: (id) => get<Job>(`api/jobs/${id}`),

@@ -33,6 +33,8 @@ export interface Command {
   run: () => void;
   /** Whether it does anything now; always if absent. */
   when?: () => boolean;
+  /** It ends what goes on: other pages offer it only then. */
+  ends?: true;
 }
 
 export const hasPass = (): boolean => bundle.value !== null;

@@ -3,7 +3,7 @@
  * commands it brings and what it adds to a link. shell/panels.ts lists all of them.
  */
 import type { ComponentType } from "preact";
-import type { AnyLinkPart } from "../state/link/part";
+import type { AnyLinkPart, LinkChange } from "../state/link/part";
 import type { Page } from "../state/link/view";
 import type { Command } from "./command";
 import type { Notice } from "./notice";
@@ -39,6 +39,9 @@ export interface PagePanel extends Declared {
   withoutPass?: true;
   /** Of a page that needs no rows: whether it shows what it is for. Follows signals. */
   isShown?: () => boolean;
+  /** Called when one comes to it from another page: what was picked on it of another subject than
+   * the one that is looked at gives way. */
+  enter?: () => readonly LinkChange[];
 }
 
 /**

@@ -173,8 +173,10 @@ function commandGroup(query: string): HitGroup {
   return { name: "Commands", hits, total: hits.length };
 }
 
-/** A file can do only some things: there, what cannot be done now is left out. */
-const isOffered = (c: Command): boolean => data().server !== null || (c.when?.() ?? true);
+/** A file can do only some things: there, what cannot be done now is left out; and everywhere what would
+ * end nothing. */
+const isOffered = (c: Command): boolean =>
+  (data().server !== null && !c.ends) || (c.when?.() ?? true);
 
 const titleOf = (c: Command): string =>
   pages.find(({ page }) => page === c.pages?.[0])?.title ?? "another view";

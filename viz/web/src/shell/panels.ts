@@ -1,5 +1,6 @@
 /** Every panel of the page, in reading order: the one place where a new one is added. */
 import { centrePanel, legendPanel } from "../panels/centre/panel";
+import { checkPanel } from "../panels/check/panel";
 import { comparePanel } from "../panels/compare/panel";
 import { emulatorPanel } from "../panels/emulator/panel";
 import { inspectorPanel } from "../panels/inspector/panel";
@@ -26,6 +27,7 @@ import { PAGES, type Page } from "../state/link/view";
 
 export const panels: readonly Panel[] = [
   subjectPanel,
+  checkPanel,
   runPanel,
   overviewPanel,
   navigatorPanel,

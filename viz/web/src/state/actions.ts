@@ -188,13 +188,20 @@ function findFailure(): void {
   if (step.peek() === Math.min(error.step, stepCount.peek())) go({ slot: at }, "replace");
 }
 
+let entering: (page: Page) => readonly LinkChange[] = () => [];
+
+/** What a page gives up of its own part of the link when one comes to it. Call once. */
+export function enterWith(changes: (page: Page) => readonly LinkChange[]): void {
+  entering = changes;
+}
+
 /** Opens a page, with the same kernel, pass and step. The overview is that of the run. */
 export function setPage(page: Page): void {
   const here = view.peek().page;
   if (page === here && (page !== "overview" || kernelPage.peek() === null)) return;
   const named = namedKernel.peek();
   const says = named !== null && (isOfKernel(page) || (page === "graphs" && !kernelOfPass.peek()));
-  go({ page, kernel: says ? named : null });
+  go({ page, kernel: says ? named : null }, "auto", ...entering(page));
 }
 
 /** Puts a kernel on the workbench, by its context. */

@@ -1,4 +1,6 @@
 /** Two runs side by side, as the page knows it. */
+import { effect } from "@preact/signals";
+import { comparedRuns } from "../../parts/check/checks";
 import type { PagePanel } from "../../parts/panel";
 import { view } from "../../state/state";
 import { focusField } from "../../state/regions";
@@ -7,6 +9,7 @@ import { CompareView } from "./CompareView";
 import { startLines } from "./data/lines";
 import { startRules } from "./data/rules";
 import { comparison, watchedPair, watchedScope, watchedSource } from "./data/store";
+import { enter, startSubject } from "./data/subject";
 import { watchedPasses } from "./data/walk";
 import { compareLink, show } from "./link";
 
@@ -21,6 +24,7 @@ export const comparePanel: PagePanel = {
   commands: compareCommands,
   link: compareLink,
   focusSearch: () => focusField("#cmp-filter"),
+  enter,
   start() {
     watchedPair.start();
     watchedScope.start();
@@ -28,6 +32,11 @@ export const comparePanel: PagePanel = {
     watchedPasses.start();
     startRules();
     startLines();
+    startSubject();
+    effect(() => {
+      const { a, b } = compareLink.value;
+      comparedRuns.value = [...new Set([a, b])];
+    });
   },
   escape() {
     const { slot, walk } = compareLink.peek();

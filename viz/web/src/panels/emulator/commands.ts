@@ -54,13 +54,16 @@ export const emulatorCommands: readonly Command[] = [
   command("last", "Last instruction", [], () => goTo(Infinity)),
   command("edit", "Edit the source", ["E"], editText, canEmulate),
   command("again", "Emulate the kernel again", ["Ctrl Enter"], () => void emulate(), canEmulate),
-  command(
-    "cancel",
-    "Cancel the emulation",
-    [],
-    () => void cancelEmulation(),
-    () => state.value.kind === "running",
-  ),
+  {
+    ...command(
+      "cancel",
+      "Cancel the emulation",
+      [],
+      () => void cancelEmulation(),
+      () => state.value.kind === "running",
+    ),
+    ends: true,
+  },
 ];
 
 /** For the palette: a command for each text. */

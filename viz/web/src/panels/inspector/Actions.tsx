@@ -1,5 +1,5 @@
 /** What can be done with the rule of the step: one menu with names. */
-import { canSearch, findWrongStep } from "../../parts/check/bisect";
+import { canSearchKernel, findInKernel } from "../../parts/check/bisect";
 import { passHere, isSkipped } from "../../parts/whatif/asked";
 import { skipRule, stopHere } from "../../parts/whatif/commands";
 import { canTry } from "../../parts/whatif/store";
@@ -78,8 +78,8 @@ export function Actions({ rule }: { rule: Rule | null }) {
               <>
                 <div class="grp">Ask</div>
                 {item("Why not another rule here…", openChooser, "W")}
-                {canSearch() &&
-                  item("Which step is wrong?", () => void findWrongStep(currentKernel.peek()!.id))}
+                {canSearchKernel() &&
+                  item("Which step is wrong?", () => void findInKernel(currentKernel.peek()!.id))}
               </>
             )}
             <div class="grp" />

@@ -15,15 +15,12 @@ import {
 } from "../../state/state";
 import type { Rule } from "../../data/messages/rule";
 import { Clipped, Place } from "../../ui/Text";
-import { BisectSection } from "./check/BisectSection";
-import { CheckSection } from "./check/CheckSection";
 import { Disclosure } from "../../ui/over/Disclosure";
 import { slotName } from "../../parts/slotName";
-import { verdicts } from "../../parts/check/checks";
-import { KIND_WORDS, signOf, SIGNS } from "../../parts/check/marks";
 import type { Step } from "../../data/messages/bundle";
 import { Actions } from "./Actions";
 import { NodeHistory } from "./NodeDetails";
+import { VerdictBadge, VerdictSection } from "./Verdict";
 import { Go } from "../../parts/Go";
 import { RuleText } from "../../parts/rule/RuleText";
 import { ruleAt } from "../../state/link/links";
@@ -35,7 +32,6 @@ export function StepTab() {
   if (!b) return <div class="state">Select a pass to see its steps.</div>;
   return (
     <>
-      <BisectSection />
       {b.error && step.value >= Math.min(b.error.step, b.steps.length) && <Failure />}
       {at === null && <InputGraph />}
       {at && !rule && (
@@ -48,7 +44,7 @@ export function StepTab() {
       {at && <Changed at={at} />}
       {at && rule && <Cost rule={rule} us={at.us} />}
       {view.value.slot !== null && <NodeHistory slot={view.value.slot} />}
-      {at && rule && <CheckSection />}
+      {at && <VerdictSection />}
     </>
   );
 }
@@ -60,7 +56,7 @@ function RuleSections({ rule }: { rule: Rule }) {
     <RuleText
       rule={rule}
       matched
-      state={<State />}
+      state={<VerdictBadge />}
       counts={
         matchPlace.value ? (
           <span title={`${count(here)} in this pass`}>{placeOfMatch(matchPlace.value)}</span>
@@ -83,18 +79,6 @@ function RuleSections({ rule }: { rule: Rule }) {
         </div>
       }
     />
-  );
-}
-
-/** Whether the step is right, as far as is known. */
-function State() {
-  const found = verdicts.value.get(step.value);
-  if (!found) return null;
-  const { mark, tint } = SIGNS[signOf(found.kind)];
-  return (
-    <span class={`badge ${tint}`}>
-      {mark} {KIND_WORDS[found.kind]}
-    </span>
   );
 }
 

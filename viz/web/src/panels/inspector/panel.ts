@@ -1,8 +1,5 @@
 /** The inspector, as the page knows it. */
-import { escapeSearch, startSearch } from "../../parts/check/bisect";
-import { cancelCheck as escapeCheck, startChecks } from "../../parts/check/checks";
 import type { FramePanel } from "../../parts/panel";
-import { checkCommands, checkRuleCommands } from "./check/commands";
 import { inspectorCommands } from "./commands";
 import { go } from "../../state/actions";
 import { view } from "../../state/state";
@@ -19,17 +16,15 @@ export const inspectorPanel: FramePanel = {
   title: "Inspector",
   place: "right",
   component: Inspector,
-  commands: [...inspectorCommands, ...checkCommands, ...whyCommands],
-  moreCommands: (query) => [...whyRuleCommands(query), ...checkRuleCommands(query)],
+  commands: [...inspectorCommands, ...whyCommands],
+  moreCommands: whyRuleCommands,
   link: whyLink,
-  escape: () => escapeSearch() || escapeCheck() || escapeCall() || leaveWhy(),
+  escape: () => escapeCall() || leaveWhy(),
   start: () => {
     startHistory();
     watchedTiles.start();
     startWhy();
     startCalls();
-    startChecks();
-    startSearch();
   },
 };
 

@@ -12,8 +12,6 @@ import {
   subjectRowOf,
 } from "../../state/state";
 import { onSearchKeys } from "../../state/regions";
-import { CheckMark } from "../../parts/check/CheckMark";
-import { marks } from "../../parts/check/checks";
 import { Divider } from "../../ui/Divider";
 import { Icon } from "../../ui/Icon";
 import { FilterChips } from "./FilterChips";
@@ -114,7 +112,6 @@ function Footer() {
         {plural(steps, "step")} in {plural(passes.length, "pass", "passes")}
       </span>
       <span class="sp" />
-      {marks.value.run && <CheckMark mark={marks.value.run} />}
       {isLive.value && open > 0 && <span>{open} running</span>}
     </div>
   );

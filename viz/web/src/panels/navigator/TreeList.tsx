@@ -225,7 +225,7 @@ function StepLine(p: { line: Line & { kind: "step" }; common: Common; cur: strin
       <span class="n el" title={at && ruleName(at.rule)}>
         {at ? ruleName(at.rule) : ""}
       </span>
-      {sign && sign !== "right" && (
+      {sign && sign !== "proved" && (
         <span class={`chk ${SIGNS[sign].tint}`} role="img" aria-label={KIND_WORDS[verdict.kind]}>
           {SIGNS[sign].mark}
         </span>
@@ -297,7 +297,7 @@ function RowLine(p: { line: Line & { kind: "row" }; common: Common; cur: string 
           +{count(inner)}
         </span>
       )}
-      {marks.value.rows[row.row] && <CheckMark mark={marks.value.rows[row.row]!} />}
+      {marks.value[row.row] && <CheckMark mark={marks.value[row.row]!} />}
       <span class="c">{count(row.steps)}</span>
     </div>
   );

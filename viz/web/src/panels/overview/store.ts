@@ -3,9 +3,11 @@ import { computed, signal } from "@preact/signals";
 import type { Peak } from "../../data/messages/kernel";
 import type { Overview } from "../../data/messages/overview";
 import type { UserFile } from "../../data/messages/run";
+import { marks } from "../../parts/check/checks";
+import type { Mark } from "../../parts/check/marks";
 import { knowPeaks, peaks } from "../../parts/peaks";
 import { data } from "../../state/actions";
-import { kernelPage, runKey, view } from "../../state/state";
+import { kernelPage, rows, runKey, view } from "../../state/state";
 import { Watched } from "../../state/watched";
 import { sorted } from "../../ui/SortHead";
 import { columnsFor, linesOf, type Line } from "./table/columns";
@@ -48,9 +50,19 @@ export const textOf = (file: string, line: number): string =>
 export const peakOf = (device: string): Peak | undefined =>
   overview.value?.here ? peaks.value.get(device) : undefined;
 
+/** The marks of kernels, by their contexts. */
+const checks = computed(() => {
+  const all = new Map<number, Mark>();
+  for (const row of rows.value) {
+    const mark = row.kind === "context" ? marks.value[row.row] : null;
+    if (mark) all.set(row.id, mark);
+  }
+  return all;
+});
+
 const lines = computed(() => {
   const o = overview.value;
-  return o ? linesOf(o.kernels, o.by, peakOf) : [];
+  return o ? linesOf(o.kernels, o.by, peakOf, (context) => checks.value.get(context) ?? null) : [];
 });
 export const columns = computed(() => {
   const o = overview.value;

@@ -53,12 +53,12 @@ const alike = computed<readonly number[]>(
   () => firings.value.get(view.value.rule ?? currentStep.value?.rule ?? -1) ?? [],
 );
 
-/** Steps that are not known to be right, ascending. */
+/** Steps that were checked and are not proved, ascending. */
 const signs = computed<ReadonlyMap<Sign, readonly number[]>>(() => {
   const found = new Map<Sign, number[]>();
   for (const [k, verdict] of [...verdicts.value].sort(([a], [b]) => a - b)) {
     const sign = signOf(verdict.kind);
-    if (sign === "right") continue;
+    if (sign === "proved") continue;
     const list = found.get(sign);
     if (list) list.push(k);
     else found.set(sign, [k]);

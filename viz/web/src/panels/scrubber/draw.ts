@@ -12,7 +12,7 @@ interface Bars {
   sizes: readonly number[];
   biggest: number;
   passes: (k: number) => boolean;
-  /** Steps that were checked and are not known to be right, by what they are. */
+  /** Steps that were checked and are not proved, by what they are. */
   signs: ReadonlyMap<Sign, readonly number[]>;
   /** Steps of the same rule as the current one, and those that the reader has marked, ascending. */
   alike: readonly number[];
@@ -63,7 +63,7 @@ export function drawOverview(
   pointer(g, f);
 }
 
-/** Tall where a step differs, a low line where it is only assumed to be right, half of one where it
+/** Tall where a step differs, a low line where it holds but not for every value, half of one where it
  * could not be checked: told apart without colours, too. */
 function checked(
   g: CanvasRenderingContext2D,
@@ -74,7 +74,7 @@ function checked(
   const wide = Math.max(2, barWidth(scale));
   const shapes: readonly [Sign, string, number][] = [
     ["unchecked", palette.bar, 2],
-    ["assumes", palette.moved, 3],
+    ["sampled", palette.moved, 3],
     ["differs", palette.removed, 7],
   ];
   for (const [sign, color, tall] of shapes) {

@@ -1,7 +1,9 @@
-/** From the timeline to the graphs: the pass, or the kernel of a launch. */
-import { computed } from "@preact/signals";
+/** From the timeline to the other pages: the pass, or the kernel of a launch, is their subject. */
+import { computed, effect, untracked } from "@preact/signals";
 import { announce, openContext, openRewrite, setPage } from "../../state/actions";
-import { rows } from "../../state/state";
+import type { LinkChange } from "../../state/link/part";
+import { isWithin, lookAt } from "../../state/link/subject";
+import { currentRow, currentSubject, rows, rowsArrived, view } from "../../state/state";
 import type { Row } from "../../data/messages/run";
 import { picked, timelineData } from "./store";
 import { pickedName } from "./data/pick";
@@ -24,12 +26,38 @@ const kernels = computed(
 /** The kernel of that name; of several, the first. */
 export const kernelNamed = (name: string): Row | undefined => kernels.value.get(name);
 
+/** What is picked: a context, a pass, or the kernel that was launched; of several of its name the one
+ * that is looked at. */
+const pickedRow = computed<Row | undefined>(() => {
+  const p = picked.value;
+  if (p?.entry != null) return rowOf(p.entry);
+  const name = p?.name ?? pickedName(timelineLink.value.pick);
+  if (name === null) return undefined;
+  const now = currentSubject.value;
+  return now?.label === "kernel" && now.name === name ? now : kernelNamed(name);
+});
+
+/** Makes what is picked the subject. */
+export function startSubject(): void {
+  effect(() => {
+    if (view.value.page !== "timeline" || !rowsArrived.value) return;
+    const row = pickedRow.value;
+    if (row) untracked(() => lookAt(row));
+  });
+}
+
+/** What is picked of another subject gives way. */
+export function enter(): readonly LinkChange[] {
+  const { pick } = timelineLink.peek();
+  if (pick === null || !currentRow.peek()) return [];
+  const row = pickedRow.peek();
+  const isKept = row ? isWithin(row) : timelineData.peek() !== null;
+  return isKept ? [] : [timelineLink.with({ pick: null })];
+}
+
 /** Opens what is picked in the graphs. */
 export function openPicked(): void {
-  const p = picked.peek();
-  const name = pickedName(timelineLink.peek().pick);
-  if (p?.entry != null) openRow(rowOf(p.entry));
-  else if (p || name) openRow(kernelNamed(p?.name ?? name ?? ""));
+  if (timelineLink.peek().pick !== null) openRow(pickedRow.peek());
 }
 
 export function openRow(row: Row | undefined): void {

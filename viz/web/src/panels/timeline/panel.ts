@@ -2,6 +2,7 @@
 import type { PagePanel } from "../../parts/panel";
 import { view } from "../../state/state";
 import { timelineCommands } from "./commands";
+import { enter, startSubject } from "./jump";
 import { goTimeline, timelineLink } from "./link";
 import { timeline } from "./store";
 import { TimelineView } from "./TimelineView";
@@ -15,9 +16,11 @@ export const timelinePanel: PagePanel = {
   component: TimelineView,
   commands: timelineCommands,
   link: timelineLink,
+  enter,
   start() {
     timeline.start();
     startWork();
+    startSubject();
   },
   escape() {
     if (view.peek().page !== "timeline" || timelineLink.peek().pick === null) return false;

@@ -35,13 +35,16 @@ export const workbenchCommands: readonly Command[] = [
     keepChange,
     canKeep,
   ),
-  command(
-    "cancel",
-    "Cancel the run",
-    [],
-    () => void cancelBench(),
-    () => state.value.kind === "running",
-  ),
+  {
+    ...command(
+      "cancel",
+      "Cancel the run",
+      [],
+      () => void cancelBench(),
+      () => state.value.kind === "running",
+    ),
+    ends: true,
+  },
   command("edit", "Edit the text", ["E"], editText, canEdit),
   command("original", "Show the original text", [], () => showText("original")),
   command("edited", "Show the edited text", [], () => showText("edited")),
@@ -54,13 +57,16 @@ export const workbenchCommands: readonly Command[] = [
     () => void searchOpts(),
     canSearch,
   ),
-  command(
-    "search-cancel",
-    "Cancel the search for the optimizations",
-    [],
-    () => void cancelSearch(),
-    () => search.value.kind === "running",
-  ),
+  {
+    ...command(
+      "search-cancel",
+      "Cancel the search for the optimizations",
+      [],
+      () => void cancelSearch(),
+      () => search.value.kind === "running",
+    ),
+    ends: true,
+  },
   command("opts", "Reset the optimizations", [], resetOpts, () => !isReset.value),
   command("devices", "Run the kernel on every device", [], () => void runOnDevices(), canLaunch),
 ];

@@ -1,5 +1,5 @@
 /** Where the result of a run differs from the reference: the way to the step that is to blame. */
-import { canSearch, findWrongStep, whyNoSearch } from "./bisect";
+import { canSearch, findInKernel, whyNoSearch } from "./bisect";
 
 /** How it was run; a text of the user's own has no steps. */
 interface How {
@@ -14,12 +14,12 @@ export function BrokenBy({ how, kernel, wide }: { how: How; kernel: number; wide
     <button
       type="button"
       class="btn sm"
-      aria-label="Which step broke it?"
+      aria-label="Which step is wrong?"
       title="Compiles the kernel again and runs its states, to find the step that made the result wrong"
       disabled={!canSearch()}
-      onClick={() => void findWrongStep(kernel, how)}
+      onClick={() => void findInKernel(kernel, how)}
     >
-      <span class={wide ? "" : "xwide"}>Which step broke it?</span>
+      <span class={wide ? "" : "xwide"}>Which step is wrong?</span>
       {!wide && <span class="xnarrow">Which step?</span>}
     </button>
   );

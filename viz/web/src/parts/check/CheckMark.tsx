@@ -1,11 +1,18 @@
 /** A mark: whether the steps of a pass, a kernel or the run are right. */
-import { countsWords, type Mark, SIGNS } from "./marks";
+import { type Mark, markWords, SIGNS } from "./marks";
 
-export function CheckMark({ mark }: { mark: Mark }) {
-  const { mark: sign, tint, word } = SIGNS[mark.sign];
-  const said = countsWords(mark.counts);
+/** `isNamed`: the words stand beside it. */
+export function CheckMark({ mark, isNamed = false }: { mark: Mark; isNamed?: boolean }) {
+  const { mark: sign, tint } = SIGNS[mark.sign];
+  const said = markWords(mark);
+  if (isNamed)
+    return (
+      <span class={`chk ${tint}`} aria-hidden="true">
+        {sign}
+      </span>
+    );
   return (
-    <span class={`chk ${tint}`} role="img" aria-label={`Checked: ${word}`} title={said}>
+    <span class={`chk ${tint}`} role="img" aria-label={`Check: ${said}`} title={said}>
       {sign}
     </span>
   );

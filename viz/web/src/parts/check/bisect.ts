@@ -1,20 +1,34 @@
 /**
- * Which step broke it: looks for the match that makes the result of a kernel wrong, on the user's wish,
- * and opens it.
+ * Which step is wrong: looks for the match that makes the result of a kernel wrong, or for whatever is
+ * wrong in a run, on the user's wish. Goes there only when the reader says so.
  */
 import { batch, effect, signal } from "@preact/signals";
-import { asProblem, isAbort } from "../../data/backend";
+import { asProblem, isAbort, type ServerActions } from "../../data/backend";
 import { follow } from "../../data/jobs";
-import type { Bisection } from "../../data/messages/trials/bisection";
+import type { Bisection, RunBisection } from "../../data/messages/trials/bisection";
 import type { ApiProblem } from "../../data/messages/job";
-import { announce, data, go, openContext } from "../../state/actions";
-import { short } from "../../state/format";
-import { currentKernel, rows, run, runKey, sidePanel, view, windowWidth } from "../../state/state";
+import { allData, announce, data, go } from "../../state/actions";
+import { plural, short } from "../../state/format";
+import { stepOfRun } from "../../state/link/links";
+import { isOfPair } from "../../state/link/view";
+import { currentKernel, rows, run, runKey, runName, view } from "../../state/state";
+import { askChecks, checkOpen, wrongKernels } from "./checks";
 
-export type Search =
-  | { state: "running"; name: string; progress: string }
-  | { state: "done"; name: string; answer: Bisection }
-  | { state: "error"; name: string; error: ApiProblem };
+/** What a search looks into: a kernel or all of a run; `of` is the letter of the run. */
+interface Into {
+  kind: "kernel" | "run";
+  name: string;
+  of: string;
+}
+
+export type Found = { kind: "kernel"; found: Bisection } | { kind: "run"; found: RunBisection };
+
+export type Search = Into &
+  (
+    | { state: "running"; progress: string }
+    | { state: "done"; answer: Found }
+    | { state: "error"; error: ApiProblem }
+  );
 
 /** The last search, until it is closed. */
 export const search = signal<Search | null>(null);
@@ -22,72 +36,113 @@ let job: AbortController | null = null;
 
 /** Why no search can begin, a sentence; null where it can. */
 export function whyNoSearch(): string | null {
-  if (!data().server) return "To find the step that broke it, open the trace itself with uopviz.";
+  if (!data().server) return "To find the wrong step, open the trace itself with uopviz.";
   if (!run.value?.targets.length)
     return "The trace was not recorded by this compiler, which cannot compile its kernels again.";
   return null;
 }
 
-export const canSearch = (): boolean =>
-  whyNoSearch() === null && currentKernel.value !== null && search.value?.state !== "running";
-
-/** Below this width the inspector lies over the graph. */
-const SMALL = 1080;
+export const canSearch = (): boolean => whyNoSearch() === null && search.value?.state !== "running";
+export const canSearchKernel = (): boolean => canSearch() && currentKernel.value !== null;
 
 /** Looks into a kernel as it is compiled for a device, "" for that of the run, with these
- * optimisations. Its progress and its answer stand in the inspector. */
-export async function findWrongStep(
+ * optimisations. */
+export async function findInKernel(
   kernel: number,
   how: { opts: string | null; device: string } = { opts: null, device: "" },
 ): Promise<void> {
-  const { server } = data();
   const row = rows.peek().find((r) => r.kind === "context" && r.id === kernel);
-  if (!server || !row || search.peek()?.state === "running") return;
+  if (!row) return;
+  const of = runName.peek();
+  await find({ kind: "kernel", name: short(row.name, 60), of }, (server) =>
+    server.bisect(kernel, how),
+  );
+}
+
+/** Looks into all of a run. */
+export async function findInRun(of = runName.peek()): Promise<void> {
+  const name = isOfPair(view.peek().page) ? `run ${of}` : "the run";
+  await find({ kind: "run", name, of }, (server) => server.bisectRun());
+  askChecks(); // it has checked steps on the way
+}
+
+async function find(into: Into, start: (server: ServerActions) => Promise<number>): Promise<void> {
+  const { server } = allData().of(into.of);
+  if (!server || search.peek()?.state === "running") return;
   const mine = (job = new AbortController());
-  const name = short(row.name, 60);
   batch(() => {
-    search.value = { state: "running", name, progress: "starting" };
-    show(row.row);
+    search.value = { ...into, state: "running", progress: "starting" };
+    checkOpen.value = true;
   });
   try {
-    const answer = await follow<Bisection>(
+    const found = await follow<Found["found"]>(
       server,
-      () => server.bisect(kernel, how),
+      () => start(server),
       (progress) => {
-        if (!mine.signal.aborted) search.value = { state: "running", name, progress };
+        if (!mine.signal.aborted) search.value = { ...into, state: "running", progress };
       },
       mine.signal,
     );
     if (mine.signal.aborted) return;
-    search.value = { state: "done", name, answer };
-    openFound(answer);
+    const answer = { kind: into.kind, found } as Found;
+    batch(() => {
+      search.value = { ...into, state: "done", answer };
+      if (answer.kind === "run" && into.of === runName.peek()) markKernels(answer.found);
+    });
     announce(foundWords(answer));
   } catch (thrown) {
     if (isAbort(thrown) || mine.signal.aborted) return;
-    search.value = { state: "error", name, error: asProblem(thrown, name) };
+    search.value = { ...into, state: "error", error: asProblem(thrown, into.name) };
   }
 }
 
-/** An answer in one sentence; the inspector has all of it. */
-function foundWords({ culprit, failed }: Bisection): string {
+/** A step of the trace that an answer names. */
+export interface WrongPlace {
+  rewrite: number;
+  step: number;
+}
+
+/** The steps of the trace that an answer names, the first one first, each once. */
+export function placesOf(answer: Found): WrongPlace[] {
+  const all =
+    answer.kind === "kernel"
+      ? [answer.found.inTrace]
+      : [...answer.found.found.map((one) => one.inTrace), ...answer.found.steps.differing];
+  const places = new Map<string, WrongPlace>();
+  for (const at of all)
+    if (at) places.set(`${at.rewrite} ${at.step}`, { rewrite: at.rewrite, step: at.step });
+  return [...places.values()];
+}
+
+/** An answer in one sentence; the control has all of it. */
+function foundWords(answer: Found): string {
+  if (answer.kind === "run") {
+    const { wrong, told } = answer.found;
+    const places = placesOf(answer).length;
+    if (wrong) return places ? `${plural(places, "step")} found wrong` : "The run is wrong";
+    return told ? "No difference was found" : "No difference was found; not all could be judged";
+  }
+  const { culprit, failed } = answer.found;
   if (culprit?.match) return `Made wrong by ${culprit.match.rule.name}`;
   if (culprit) return `Made wrong by ${culprit.pass}`;
   return failed ? `Pass ${failed.pass} fails` : "No step is to blame";
 }
 
-/** The step of the trace that an answer names; nothing where it has none. */
-export function openFound({ inTrace }: Bisection): void {
-  if (!inTrace) return;
-  const { rewrite, step } = inTrace;
-  const same = view.peek().rewrite === rewrite;
-  const to = { page: "graphs", rewrite, step, tab: "step" } as const;
-  go(same ? to : { ...to, slot: null, uid: null, node: null }, "push");
+/** Marks the kernels whose result is known to be wrong now. */
+function markKernels(answer: RunBisection): void {
+  const wrong = answer.kernels.filter((k) => k.state === "differs" || k.state === "fails");
+  wrongKernels.value = new Set(wrong.map((k) => k.number));
 }
 
-function show(row: number): void {
-  if (view.peek().page !== "graphs" || currentKernel.peek()?.row !== row) openContext(row);
-  go({ page: "graphs", tab: "step" }, "replace");
-  if (windowWidth.peek() < SMALL) sidePanel.value = "insp";
+/** Shows a step that a search in run `of` has named. */
+export function openWrong({ rewrite, step }: WrongPlace, of: string): void {
+  if (of !== runName.peek()) {
+    location.hash = stepOfRun(of, rewrite, step);
+    return;
+  }
+  const same = view.peek().rewrite === rewrite;
+  const to = { page: "graphs", kernel: null, rewrite, step, tab: "step" } as const;
+  go(same ? to : { ...to, slot: null, uid: null, node: null }, "push");
 }
 
 /** Ends the search, or puts its answer away; false if there was none. */

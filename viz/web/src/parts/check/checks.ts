@@ -7,36 +7,76 @@ import { asProblem, isAbort, type CheckWhat } from "../../data/backend";
 import { follow } from "../../data/jobs";
 import type { CheckDone, Checks, PassVerdicts, Verdict } from "../../data/messages/trials/verdicts";
 import type { ApiProblem } from "../../data/messages/job";
-import { announce, data, goStep, openRewrite } from "../../state/actions";
+import { allData, announce, data, goStep, openRewrite } from "../../state/actions";
 import { short } from "../../state/format";
+import { isOfPair } from "../../state/link/view";
 import {
-  currentCompilation,
-  currentKernel,
   currentRow,
+  openRuns,
   rewriteRows,
   rows,
   rowsArrived,
   runKey,
+  runName,
   step,
   view,
 } from "../../state/state";
 import { Watched } from "../../state/watched";
-import { countsWords, knownByPass, marksOf } from "./marks";
-
-const onGraphs = computed(() => view.value.page === "graphs" && rowsArrived.value);
+import { countsWords, knownByPass, type Mark, markOfRun, marksOf } from "./marks";
 
 const watchedChecks = new Watched<Checks>(
   "api/checks",
-  () => onGraphs.value,
+  () => rowsArrived.value && rows.value.length > 0 && !isOfPair(view.value.page),
   (abort) => data().checks(abort),
 );
 
 /** What is known of each pass. */
 export const known = computed(() => knownByPass(watchedChecks.answer.value));
-/** The marks of all rows, and of the run. */
-export const marks = computed(() => marksOf(rows.value, known.value));
+const judged = computed(() => {
+  const answer = watchedChecks.answer.value;
+  return answer && !answer.problem ? answer : null;
+});
+/** Kernels of the run that is shown whose result was found to differ, by their contexts. */
+export const wrongKernels = signal<ReadonlySet<number>>(new Set());
+/** The marks of all rows; none where nothing of the run can be checked. */
+export const marks = computed(() =>
+  judged.value ? marksOf(rows.value, known.value, wrongKernels.value) : [],
+);
 /** What would give better answers; "" for nothing. */
 export const betterHint = computed(() => watchedChecks.answer.value?.hint ?? "");
+
+/** The runs that are compared, by their letters; the page that compares them says which. */
+export const comparedRuns = signal<readonly string[]>([]);
+
+/** What is known of the runs that are compared, in their order. */
+const watchedPair = new Watched<Checks[]>(
+  "api/checks",
+  () =>
+    isOfPair(view.value.page) &&
+    comparedRuns.value.every((name) => openRuns.value.some((one) => one.name === name)),
+  (abort) => Promise.all(comparedRuns.peek().map((name) => allData().of(name).checks(abort))),
+  undefined,
+  () => comparedRuns.value.join(" "),
+);
+
+/** What is known of a run that is shown or compared; null where that has not arrived. */
+export function checksOf(name: string): Checks | null {
+  if (!isOfPair(view.value.page)) return name === runName.value ? watchedChecks.answer.value : null;
+  return watchedPair.answer.value?.[comparedRuns.value.indexOf(name)] ?? null;
+}
+
+/** The mark of such a run; null where there is none. */
+export function markOf(name: string): Mark | null {
+  const found = checksOf(name);
+  if (!found || found.problem) return null;
+  return markOfRun(found, name === runName.value ? wrongKernels.value.size : 0);
+}
+
+/** Asks anew what is known. */
+export function askChecks(): void {
+  if (isOfPair(view.peek().page)) watchedPair.retry();
+  else watchedChecks.retry();
+}
 
 const rewrite = computed(() => view.value.rewrite);
 /** Changes when more is known of the pass that is shown. */
@@ -47,7 +87,7 @@ const state = computed(() => {
 
 const watchedVerdicts = new Watched<PassVerdicts>(
   "api/verdicts",
-  () => onGraphs.value && state.value !== "",
+  () => view.value.page === "graphs" && state.value !== "",
   (abort) => data().verdicts(rewrite.peek()!, abort),
   undefined,
   () => `${rewrite.value} ${state.value}`,
@@ -62,48 +102,29 @@ export const verdicts = computed<ReadonlyMap<number, Verdict>>(() => {
   return new Map(found.steps.map(([at, , which]) => [at, found.verdicts[which]!]));
 });
 
+/** Whether the control is open. */
+export const checkOpen = signal(false);
+
 /** The check that is under way. */
 export const checking = signal<{ what: string; progress: string } | null>(null);
 /** Why the last one failed. */
 export const checkError = signal<ApiProblem | null>(null);
 let job: AbortController | null = null;
 
-/** Why nothing of what is shown can be checked, a sentence; null where it can. */
-export function whyNoCheck(): string | null {
-  if (!data().server) return "To check steps, open the trace itself with uopviz.";
-  const { answer, error } = watchedChecks;
-  if (error.value) return `${error.value.what}.`;
-  const problem = answer.value?.problem;
-  if (problem) return `${problem[0]!.toUpperCase()}${problem.slice(1)}.`;
-  return null;
+/** Why nothing of a run can ever be checked, a sentence; null where it can. */
+export function whyNeverChecked(name = runName.value): string | null {
+  const problem = checksOf(name)?.problem;
+  return problem ? `${problem[0]!.toUpperCase()}${problem.slice(1)}.` : null;
 }
 
-/** Why not the pass that is shown. */
-export function whyNoPassCheck(): string | null {
-  const why = whyNoCheck();
-  if (why !== null || !currentCompilation.value) return why;
-  return "This pass was compiled here on request. Steps that the program ran can be checked.";
+/** Why nothing can be checked from here, a sentence; null where it can. */
+export function whyNoCheck(name = runName.value): string | null {
+  if (!allData().of(name).server) return "To check steps, open the trace itself with uopviz.";
+  const { error } = isOfPair(view.value.page) ? watchedPair : watchedChecks;
+  return error.value ? `${error.value.what}.` : whyNeverChecked(name);
 }
 
 export const canCheck = (): boolean => whyNoCheck() === null && checking.value === null;
-export const canCheckPass = (): boolean => canCheck() && whyNoPassCheck() === null;
-
-/** Checks the pass that is shown; again, where all of it is known. */
-export function checkPass(): void {
-  const row = currentRow.peek();
-  if (!row) return;
-  const again = known.peek().get(row.id)?.whole === true;
-  void check({ pass: row.id, again }, short(row.name, 60));
-}
-
-export function checkKernel(): void {
-  const row = currentKernel.peek();
-  if (row) void check({ kernel: row.id }, short(row.name, 60));
-}
-
-export function checkRun(): void {
-  void check({}, "the run");
-}
 
 /** The steps of a rule, in the whole run. */
 export function checkRule(rule: number, name: string): void {
@@ -113,8 +134,9 @@ export function checkRule(rule: number, name: string): void {
 /** Least time between two questions for what is known while a check goes on, ms. */
 const OFTEN = 1000;
 
-async function check(what: CheckWhat, name: string): Promise<void> {
-  const { server } = data();
+/** Checks a part of a run; `name`: what it is called. */
+export async function check(what: CheckWhat, name: string, of = runName.peek()): Promise<void> {
+  const { server } = allData().of(of);
   if (!server || checking.peek()) return;
   const mine = (job = new AbortController());
   let asked = performance.now();
@@ -131,7 +153,7 @@ async function check(what: CheckWhat, name: string): Promise<void> {
         checking.value = { what: name, progress };
         if (performance.now() - asked < OFTEN) return;
         asked = performance.now();
-        watchedChecks.retry();
+        askChecks();
       },
       mine.signal,
     );
@@ -142,7 +164,7 @@ async function check(what: CheckWhat, name: string): Promise<void> {
     if (job === mine) {
       job = null;
       checking.value = null;
-      watchedChecks.retry();
+      askChecks();
     }
   }
 }
@@ -172,9 +194,7 @@ export function nextDiffering(direction: 1 | -1): void {
   const now = step.peek();
   const to = direction > 0 ? inside.find((k) => k > now) : inside.findLast((k) => k < now);
   const next =
-    direction > 0
-      ? places.find((one) => one.row > here)
-      : places.findLast((one) => one.row < here);
+    direction > 0 ? places.find((one) => one.row > here) : places.findLast((one) => one.row < here);
   if (to !== undefined) goStep(to);
   else if (next) openRewrite(next.id, next.at.at(direction > 0 ? 0 : -1));
   else if (!places.length) announce("No step that was checked differs");
@@ -185,9 +205,11 @@ export function nextDiffering(direction: 1 | -1): void {
 export function startChecks(): void {
   watchedChecks.start();
   watchedVerdicts.start();
+  watchedPair.start();
   effect(() => {
     void runKey.value;
     job?.abort(); // it is of another run
     checkError.value = null;
+    wrongKernels.value = new Set();
   });
 }

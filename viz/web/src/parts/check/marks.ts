@@ -1,4 +1,5 @@
-/** What is known of passes and steps, as marks and in words. Pure. */
+/** What is known of passes and steps, as marks and in words. A sample is no proof, and a part is not the
+ * whole: neither ever looks like one. Pure. */
 import type { Checks, Verdict } from "../../data/messages/trials/verdicts";
 import type { Row } from "../../data/messages/run";
 import { count, plural } from "../../state/format";
@@ -8,21 +9,30 @@ export type Kind = Verdict["kind"];
 export const KINDS = ["differs", "unchecked", "assumes", "sampled", "proved"] as const;
 export type Counts = Record<Kind, number>;
 
-/** What a mark says, and how it is drawn. */
-export type Sign = "right" | "assumes" | "unchecked" | "differs";
-export const SIGNS: Record<Sign, { mark: string; tint: string; word: string }> = {
-  right: { mark: "✓", tint: "add", word: "right" },
-  assumes: { mark: "~", tint: "mov", word: "right under what is assumed" },
-  unchecked: { mark: "?", tint: "plain", word: "not all checkable" },
-  differs: { mark: "≠", tint: "del", word: "a step differs" },
+/** The four states. `sampled` holds, though not for every value: for samples, or under what is assumed. */
+export type Sign = "proved" | "sampled" | "unchecked" | "differs";
+export const SIGNS: Record<Sign, { mark: string; tint: string }> = {
+  proved: { mark: "✓", tint: "add" },
+  sampled: { mark: "~", tint: "mov" },
+  unchecked: { mark: "○", tint: "plain" },
+  differs: { mark: "≠", tint: "del" },
 };
 
-export const signOf = (kind: Kind): Sign =>
-  kind === "proved" || kind === "sampled" ? "right" : kind;
+/** The best first. */
+const ORDER: readonly Sign[] = ["proved", "sampled", "unchecked", "differs"];
+/** Marks in order, the worst last. */
+export const rankOf = (mark: Mark): number => ORDER.indexOf(mark.sign);
 
+export const signOf = (kind: Kind): Sign => (kind === "assumes" ? "sampled" : kind);
+
+/** The worst of some steps. */
 export interface Mark {
   sign: Sign;
   counts: Counts;
+  /** Steps that were not checked. */
+  missing: number;
+  /** Kernels whose result was found to differ from the reference. */
+  wrong: number;
 }
 
 const nothing = (): Counts => ({ differs: 0, unchecked: 0, assumes: 0, sampled: 0, proved: 0 });
@@ -45,71 +55,101 @@ export function knownByPass(checks: Checks | null): ReadonlyMap<number, Known> {
   );
 }
 
-/**
- * The mark of each row, with what ran inside it, and that of the whole run: a step that differs
- * counts at once, anything else once all steps were checked. What was compiled on request is no part
- * of its kernel.
- */
+/** The mark of each row, with what ran inside it; null where there is no step. What was compiled on
+ * request is no part of its kernel. `wrong`: contexts of kernels whose result is wrong. */
 export function marksOf(
   rows: readonly Row[],
   known: ReadonlyMap<number, Known>,
-): { rows: readonly (Mark | null)[]; run: Mark | null } {
-  if (!known.size) return { rows: [], run: null };
+  wrong: ReadonlySet<number>,
+): readonly (Mark | null)[] {
   const counts = rows.map(nothing);
-  const missing = new Array<boolean>(rows.length).fill(false);
-  const all = { counts: nothing(), missing: false };
-  const marks: (Mark | null)[] = [];
+  const missing = new Array<number>(rows.length).fill(0);
+  const results = rows.map((row) => Number(row.kind === "context" && wrong.has(row.id)));
   for (let at = rows.length - 1; at >= 0; at--) {
     const row = rows[at]!;
-    const own = counts[at]!;
     if (row.kind === "rewrite" && row.steps > 0) {
       const found = known.get(row.id);
-      if (found) add(own, found.counts);
-      if (!found?.whole) missing[at] = true;
+      if (found) add(counts[at]!, found.counts);
+      if (!found?.whole) missing[at]! += Math.max(1, row.steps - total(found?.counts));
     }
-    marks[at] = markOf(own, missing[at]!);
-    if (row.target) continue;
     const above = row.parent;
-    if (above >= 0 && above < at) {
-      add(counts[above]!, own);
-      missing[above] ||= missing[at]!;
-    } else if (above < 0) {
-      add(all.counts, own);
-      all.missing ||= missing[at]!;
-    }
+    if (row.target || above < 0 || above >= at) continue;
+    add(counts[above]!, counts[at]!);
+    missing[above]! += missing[at]!;
+    results[above]! += results[at]!;
   }
-  return { rows: marks, run: markOf(all.counts, all.missing) };
+  return rows.map((_, at) => markOf(counts[at]!, missing[at]!, results[at]!));
 }
+
+/** The mark of a run; null where it has no step. */
+export function markOfRun(checks: Checks, wrong = 0): Mark | null {
+  const counts = nothing();
+  for (const known of knownByPass(checks).values()) add(counts, known.counts);
+  return markOf(counts, checks.missing, wrong);
+}
+
+/** The mark of one step. */
+export const markOfStep = (verdict: Verdict | undefined): Mark =>
+  markOf({ ...nothing(), ...(verdict && { [verdict.kind]: 1 }) }, verdict ? 0 : 1, 0)!;
 
 function add(to: Counts, more: Counts): void {
   for (const kind of KINDS) to[kind] += more[kind];
 }
 
-function markOf(counts: Counts, isMissing: boolean): Mark | null {
-  const worst = KINDS.find((kind) => counts[kind] > 0);
-  if (worst === undefined || (isMissing && worst !== "differs")) return null;
-  return { sign: signOf(worst), counts };
+const total = (counts: Counts | undefined): number =>
+  counts ? KINDS.reduce((sum, kind) => sum + counts[kind], 0) : 0;
+
+function markOf(counts: Counts, missing: number, wrong: number): Mark | null {
+  const worst = wrong ? "differs" : KINDS.find((kind) => counts[kind] > 0);
+  if (worst === undefined && !missing) return null;
+  const sign = missing && worst !== "differs" ? "unchecked" : signOf(worst!);
+  return { sign, counts, missing, wrong };
 }
 
 const WORDS: Record<Kind, (n: number) => string> = {
   differs: (n) => `${plural(n, "step")} ${n === 1 ? "differs" : "differ"}`,
   unchecked: (n) => `${count(n)} not checkable`,
   assumes: (n) => `${count(n)} under what is assumed`,
-  sampled: (n) => `${count(n)} ${n === 1 ? "holds" : "hold"} for all samples`,
+  sampled: (n) => `${count(n)} sampled`,
   proved: (n) => `${count(n)} proved`,
 };
 
+/** "1 step differs", "12 proved" */
+const kinds = (counts: Counts): string[] =>
+  KINDS.filter((kind) => counts[kind] > 0).map((kind) => WORDS[kind](counts[kind]));
+
 /** "1 step differs, 12 proved" */
-export const countsWords = (counts: Counts): string =>
-  KINDS.filter((kind) => counts[kind] > 0)
-    .map((kind) => WORDS[kind](counts[kind]))
-    .join(", ");
+export const countsWords = (counts: Counts): string => kinds(counts).join(", ");
+
+/** What a mark is made of, the worst first: "1 step differs", "12 not checked", "3 sampled". */
+function said({ counts, missing, wrong }: Mark, isBrief = false): string[] {
+  const words = kinds(counts);
+  const rest = words.splice(counts.differs ? 1 : 0);
+  if (wrong) words.unshift(`${plural(wrong, "result")} ${wrong === 1 ? "differs" : "differ"}`);
+  if (missing) words.push(total(counts) ? `${count(missing)} not checked` : "not checked");
+  const isProved = !words.length && counts.proved === total(counts);
+  if (isProved) return ["proved"];
+  return isBrief && (wrong || counts.differs) ? words : [...words, ...rest];
+}
+
+/** All that a mark is made of; one word where that is one state. */
+export const markWords = (mark: Mark): string => said(mark).join(", ");
+
+/** The same; where something differs, that and what was not checked. */
+export const briefWords = (mark: Mark): string => said(mark, true).join(", ");
+
+/** The worst of it alone. */
+export const worstWords = (mark: Mark): string => said(mark)[0]!;
 
 /** The word for a verdict. */
 export const KIND_WORDS: Record<Kind, string> = {
   differs: "differs",
   unchecked: "not checkable",
   assumes: "under what is assumed",
-  sampled: "holds for all samples",
+  sampled: "sampled",
   proved: "proved",
 };
+
+/** A verdict in a few words: how many samples it rests on. */
+export const verdictWords = (v: Verdict): string =>
+  v.kind === "sampled" && v.samples ? `sampled, ${plural(v.samples, "input")}` : KIND_WORDS[v.kind];

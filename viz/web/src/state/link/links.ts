@@ -17,6 +17,10 @@ export const workbenchAt = (context: number): string =>
 export const passAt = (rewrite: number, step: number | null = null): string =>
   address(step === null ? { r: rewrite } : { r: rewrite, k: step });
 
+/** A step of a pass of another run. */
+export const stepOfRun = (run: string, rewrite: number, step: number): string =>
+  address({ r: rewrite, k: step, ...(run === "A" ? {} : { run }) });
+
 /** A page without more. */
 export const pageAt = (page: "graphs" | "timeline" | "rules"): string => address({ v: page });
 

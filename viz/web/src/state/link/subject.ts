@@ -3,8 +3,18 @@
  * the kernel; where a page or a link names another one, the pass follows.
  */
 import { effect, untracked } from "@preact/signals";
+import { ancestry } from "../../data/rows";
+import type { Row } from "../../data/messages/run";
 import { firstPass, go } from "../actions";
-import { currentKernel, kernelOfPass, namedKernel, rowsArrived, view } from "../state";
+import {
+  currentKernel,
+  currentRow,
+  kernelOfPass,
+  namedKernel,
+  rows,
+  rowsArrived,
+  view,
+} from "../state";
 
 /** Lets the pass follow the kernel that is named. Call once. */
 export function keepSubject(): void {
@@ -13,10 +23,25 @@ export function keepSubject(): void {
     if (named === null || !rowsArrived.value || kernelOfPass.value?.id === named) return;
     const row = currentKernel.value;
     if (!row) return;
-    untracked(() => {
-      const pass = firstPass(row.row);
-      if (pass !== view.peek().rewrite)
-        go({ rewrite: pass, step: null, slot: null, uid: null, node: null }, "replace");
-    });
+    untracked(() => openPass(firstPass(row.row)));
   });
+}
+
+/** Whether what is looked at is a row, or stands in it. */
+export function isWithin(row: Row): boolean {
+  const now = currentRow.peek();
+  return now !== null && ancestry(rows.peek(), now.row).includes(row);
+}
+
+/** Makes a kernel, a schedule or a pass the subject: the reader has picked it on a page that is about
+ * other things, and stays there. */
+export function lookAt(row: Row): void {
+  if (isWithin(row)) return;
+  const pass = row.kind === "rewrite" ? row.id : firstPass(row.row);
+  if (pass !== null) openPass(pass);
+}
+
+function openPass(pass: number | null): void {
+  if (pass !== view.peek().rewrite)
+    go({ rewrite: pass, step: null, slot: null, uid: null, node: null }, "replace");
 }

@@ -1,6 +1,7 @@
 /** A button that opens a list or a card next to itself. Closes on Escape, choice, outside click. */
+import { type Signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 
 interface MenuProps {
   label: string;
@@ -10,15 +11,21 @@ interface MenuProps {
   class?: string;
   title?: string;
   disabled?: boolean;
+  /** Whether it is open, where others may open it, too. */
+  opened?: Signal<boolean>;
+  /** Of what opens. */
+  popup?: string;
   /** What opens; gets a function that closes it. */
   children: (close: () => void) => ComponentChildren;
 }
 
 export function Menu(props: MenuProps) {
-  const [open, setOpen] = useState(false);
+  const own = useSignal(false);
+  const opened = props.opened ?? own;
+  const open = opened.value;
   const trigger = useRef<HTMLButtonElement>(null);
   const close = (): void => {
-    setOpen(false);
+    opened.value = false;
     trigger.current?.focus();
   };
   return (
@@ -33,12 +40,17 @@ export function Menu(props: MenuProps) {
         aria-label={props.label}
         title={props.title}
         disabled={props.disabled}
-        onClick={() => setOpen(!open)}
+        onClick={() => (opened.value = !open)}
       >
         {props.button}
       </button>
       {open && trigger.current && (
-        <Popup anchor={trigger.current} label={props.label} close={close}>
+        <Popup
+          anchor={trigger.current}
+          label={props.label}
+          class={props.popup ?? ""}
+          close={close}
+        >
           {props.children(close)}
         </Popup>
       )}
@@ -49,11 +61,12 @@ export function Menu(props: MenuProps) {
 interface PopupProps {
   anchor: HTMLElement;
   label: string;
+  class: string;
   close: () => void;
   children: ComponentChildren;
 }
 
-function Popup({ anchor, label, close, children }: PopupProps) {
+function Popup({ anchor, label, class: more, close, children }: PopupProps) {
   const box = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     const el = box.current;
@@ -89,7 +102,7 @@ function Popup({ anchor, label, close, children }: PopupProps) {
   };
   return (
     <div
-      class="menu"
+      class={`menu ${more}`.trim()}
       ref={box}
       role="dialog"
       aria-label={label}

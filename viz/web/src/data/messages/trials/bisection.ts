@@ -1,4 +1,4 @@
-/** Which step broke it: what made the result of a kernel differ from the reference. */
+/** Which step is wrong: what made the result of a kernel differ from the reference. */
 import type { ApiProblem } from "../job";
 import type { Verdict } from "./verdicts";
 import type { RuleChange, VariantSaid } from "./whatif";

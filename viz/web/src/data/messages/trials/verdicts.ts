@@ -13,6 +13,8 @@ export interface Checks {
   whole: boolean[];
   /** The first 1,000 steps that differ. */
   differing: number[][];
+  /** How many steps of the program's passes were not checked. */
+  missing: number;
   /** Why no step of this run can be checked; "" where they can. */
   problem: string;
   /** What would give better answers; "" for nothing. */

@@ -1,6 +1,7 @@
 /** What is known of the pair: the overview, the scope that is selected, and its texts. Asks only while
  * the page is open. */
 import { computed } from "@preact/signals";
+import type { Row } from "../../../data/messages/run";
 import type {
   Comparison,
   FirstDifference,
@@ -10,7 +11,7 @@ import type {
   SourceDifference,
   SourceName,
 } from "../../../data/messages/compare";
-import { openRuns, view } from "../../../state/state";
+import { currentSubject, openRuns, rewriteRows, rows, runName, view } from "../../../state/state";
 import { Watched } from "../../../state/watched";
 import { compareLink, numbersOf, pairOf } from "../link";
 import { isPairOpen, pairData } from "./ask";
@@ -33,11 +34,29 @@ export const watchedPair = new Watched<Comparison>(
 );
 export const comparison = watchedPair.answer;
 
-/** The scope that is selected, or the first that differs; null: there is none. */
+/** Which side is the run that the other pages show; null for neither. */
+export const shownSide = computed<"a" | "b" | null>(() => {
+  const { a, b } = compareLink.value;
+  return a === runName.value ? "a" : b === runName.value ? "b" : null;
+});
+
+/** The row of a scope in the run that the other pages show; undefined where it has none. */
+export function rowOfScope(s: ScopePair): Row | undefined {
+  const number = shownSide.value && s[shownSide.value];
+  if (number === null) return undefined;
+  if (s.kind === "other") return rewriteRows.value.get(number);
+  return rows.value.find((r) => r.kind === "context" && r.id === number);
+}
+
+/** The scope that is selected, or that of the subject, or the first that differs; null: there is none. */
 export const scope = computed<ScopePair | null>(() => {
   const all = comparison.value?.scopes ?? [];
   const named = compareLink.value.scope;
-  const found = named === null ? undefined : all.find((s) => keyOfScope(s) === named);
+  const subject = named === null ? currentSubject.value : null;
+  const found =
+    named === null
+      ? subject && all.find((s) => s.kind !== "other" && rowOfScope(s) === subject)
+      : all.find((s) => keyOfScope(s) === named);
   return found ?? all.find((s) => s.state !== "equal") ?? all[0] ?? null;
 });
 export const keyOfScope = (s: ScopePair): string => pairOf(s.a, s.b);

@@ -36,10 +36,13 @@ const found = computed(() =>
 /** What is listed, in order. */
 export const listed = computed<readonly ScopePair[]>(() => {
   const { all, order } = compareLink.value;
-  const some = all ? found.value : found.value.filter((s) => s.state !== "equal");
+  const some = all ? found.value : found.value.filter((s) => s.state !== "equal" || s === scope.value);
   return order ? sorted(some, columns.value, order) : some;
 });
-const equal = computed(() => found.value.filter((s) => s.state === "equal").length);
+/** Equal ones that are not listed. */
+const equal = computed(
+  () => found.value.filter((s) => s.state === "equal" && !listed.value.includes(s)).length,
+);
 
 export function Kernels() {
   const c = comparison.value!;

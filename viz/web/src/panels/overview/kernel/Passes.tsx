@@ -2,12 +2,20 @@
 import { useState } from "preact/hooks";
 import { Go } from "../../../parts/Go";
 import { onArrows } from "../../../parts/arrows";
+import { marks } from "../../../parts/check/checks";
+import { CheckMark } from "../../../parts/check/CheckMark";
+import { type Mark, markWords } from "../../../parts/check/marks";
 import { passAt } from "../../../state/link/links";
 import { count, micros, plural, short } from "../../../state/format";
+import { rewriteRows } from "../../../state/state";
 import type { KernelPage, KernelPass } from "../../../data/messages/overview";
 
 /** Share of the steps from which on there is room for a name. */
 const NAMED = 0.06;
+
+/** Whether the steps of a pass are right, as far as is known. */
+const markOf = (pass: KernelPass): Mark | null =>
+  marks.value[rewriteRows.value.get(pass.id)?.row ?? -1] ?? null;
 
 export function Passes({ k }: { k: KernelPage }) {
   const [listed, setListed] = useState(false);
@@ -56,6 +64,7 @@ export function Passes({ k }: { k: KernelPage }) {
                 </span>
               </Go>
               <span class="sp" />
+              {markOf(pass) && <CheckMark mark={markOf(pass)!} />}
               <span class="num t2 nw">{plural(pass.steps, "step")}</span>
               <span class="num t3 nw kp-us">{pass.us > 0 ? micros(pass.us) : ""}</span>
             </div>
@@ -67,7 +76,14 @@ export function Passes({ k }: { k: KernelPage }) {
 }
 
 function Segment({ pass, share }: { pass: KernelPass; share: number }) {
-  const said = `${short(pass.name, 300)}: ${plural(pass.steps, "step")}${pass.us > 0 ? `, ${micros(pass.us)}` : ""}`;
+  const mark = markOf(pass);
+  const said = [
+    `${short(pass.name, 300)}: ${plural(pass.steps, "step")}`,
+    pass.us > 0 && micros(pass.us),
+    mark && markWords(mark),
+  ]
+    .filter(Boolean)
+    .join(", ");
   return (
     <span class="seg1" style={{ flexGrow: Math.max(1, pass.steps) }}>
       <Go
@@ -76,9 +92,13 @@ function Segment({ pass, share }: { pass: KernelPass; share: number }) {
         title={said}
         label={said}
       >
+        {share < NAMED && mark?.sign === "differs" && <CheckMark mark={mark} isNamed />}
         {share >= NAMED && (
           <>
-            <span class="el">{short(pass.name, 60)}</span>
+            <span class="row">
+              <span class="el">{short(pass.name, 60)}</span>
+              {mark && <CheckMark mark={mark} isNamed />}
+            </span>
             <span class="num t3">{count(pass.steps)}</span>
           </>
         )}

@@ -1,6 +1,10 @@
 /** The kernels, heaviest first; each line opens the kernel's page. */
 import type { ComponentChildren } from "preact";
 import { onArrows } from "../../../parts/arrows";
+import { canSearch, findInRun, whyNoSearch } from "../../../parts/check/bisect";
+import { canCheck, check, checkOpen } from "../../../parts/check/checks";
+import { CheckMark } from "../../../parts/check/CheckMark";
+import { canCheckScope, subjectScopes } from "../../../parts/check/scopes";
 import { Go } from "../../../parts/Go";
 import { kernelAt, spansNamed } from "../../../state/link/links";
 import { measure, measuring, peaks, peaksKnown } from "../../../parts/peaks";
@@ -53,6 +57,7 @@ export function Kernels() {
         <h3>Kernels</h3>
         <span class="t3 el">{heading(o.by)}</span>
         <span class="sp" />
+        <Checks />
         <Measure />
       </div>
       <SortHead
@@ -157,6 +162,8 @@ function Cell({ of, line }: { of: ColumnKey; line: Line }): ComponentChildren {
         </span>
       );
     }
+    case "check":
+      return <span class="r">{line.check && <CheckMark mark={line.check} />}</span>;
     case "devices":
       return (
         <span class="el t2" title={short(devicesOf(line), 1000)}>
@@ -267,6 +274,38 @@ function Status({ line }: { line: Line }) {
 
 const title = (line: Line): string =>
   `${short(line.calls || line.name, 500)}${line.place ? ` (${short(line.place, 300)})` : ""}`;
+
+/** Checks the run from here; what comes of it stands in the control of checks, which opens. */
+function Checks() {
+  const scope = subjectScopes.value[0];
+  return (
+    <>
+      {scope && !scope.whole && canCheckScope(scope) && (
+        <button
+          type="button"
+          class="link nw"
+          disabled={!canCheck()}
+          onClick={() => {
+            checkOpen.value = true;
+            void check(scope.what, scope.name, scope.of);
+          }}
+        >
+          Check this run
+        </button>
+      )}
+      {scope && whyNoSearch() === null && (
+        <button
+          type="button"
+          class="link nw"
+          disabled={!canSearch()}
+          onClick={() => void findInRun()}
+        >
+          Which step is wrong?
+        </button>
+      )}
+    </>
+  );
+}
 
 /** Offers to measure the machine where shares of its peaks could be shown and are not known. */
 function Measure() {

@@ -1,6 +1,7 @@
 /** Columns of the table of kernels: only those that the trace has something for. Pure. */
 import type { Peak } from "../../../data/messages/kernel";
 import type { KernelLine } from "../../../data/messages/overview";
+import { type Mark, rankOf } from "../../../parts/check/marks";
 import { speedOf, type Speed } from "../../../parts/speed";
 import type { Column } from "../../../ui/SortHead";
 
@@ -10,11 +11,14 @@ export interface Line extends KernelLine {
   speed: Speed;
   /** The time that is listed: of launches, or of compiling where nothing was launched. */
   time: number;
+  /** Whether its steps are right; null where that cannot be said. */
+  check: Mark | null;
 }
 
 export type ColumnKey =
   | "calls"
   | "name"
+  | "check"
   | "devices"
   | "launches"
   | "time"
@@ -30,17 +34,20 @@ export interface TableColumn extends Column<Line> {
   width: string;
 }
 
-/** `peakOf` gives the peaks of the machine on which the run was recorded. */
+/** `peakOf` gives the peaks of the machine on which the run was recorded, `checkOf` the mark of a kernel
+ * by its context. */
 export function linesOf(
   kernels: readonly KernelLine[],
   by: "run" | "compile" | "steps",
   peakOf: (device: string) => Peak | undefined,
+  checkOf: (context: number) => Mark | null,
 ): Line[] {
   return kernels.map((k, i) => ({
     ...k,
     key: k.context < 0 ? `launched ${k.device} ${k.name} ${i}` : String(k.context),
     speed: speedOf(k.flops, k.bytes, k.spread?.median, peakOf(k.device)),
     time: by === "run" ? k.us : k.compileUs,
+    check: k.context < 0 ? null : checkOf(k.context),
   }));
 }
 
@@ -63,6 +70,14 @@ const ALL: readonly TableColumn[] = [
     title: "The calls of the program that this kernel computes",
   },
   { key: "name", name: "Kernel", value: (l) => l.name, width: "minmax(96px, 1fr)" },
+  {
+    key: "check",
+    name: "Check",
+    value: (l) => (l.check ? rankOf(l.check) : -1),
+    right: true,
+    width: "46px",
+    title: "Whether its steps are right: ✓ proved, ~ sampled, ○ not checked, ≠ a step differs",
+  },
   {
     key: "devices",
     name: "Device",
@@ -121,6 +136,7 @@ const ALL: readonly TableColumn[] = [
 const HAS: Readonly<Record<ColumnKey, (line: Line) => boolean>> = {
   calls: (l) => l.calls !== "",
   name: () => true,
+  check: (l) => l.check !== null,
   devices: () => true,
   launches: (l) => l.launches > 0,
   time: (l) => l.time > 0,
