@@ -5,14 +5,17 @@ Reads attributes that any program may or may not have; never imports the compile
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, cast
+
+from core.uop.kernelinfo import KernelInfo
 
 
 @dataclass(frozen=True)
 class ProgramInfo:
-    """`details`: inputs (name, dtype, size in elements), flops, bytes, globalSize, localSize."""
+    """`details`: inputs (name, dtype, size in elements), flops, bytes, globalSize, localSize; opts,
+    the optimisations that were applied, where the program says it."""
 
     name: str
     target: str
@@ -31,12 +34,22 @@ def program_info(program: object) -> ProgramInfo:
         "globalSize": [_number(n) for n in _items(program, "global_size")],
         "localSize": [_number(n) for n in _items(program, "local_size")],
     }
+    opts = next((i.opts for i in _infos(program) if i.opts is not None), None)
+    if opts is not None:
+        details["opts"] = [str(opt) for opt in opts]
     return ProgramInfo(
         str(getattr(program, "name", "")),
         str(getattr(target, "name", target or "")),
         str(getattr(program, "device", "") or ""),
         details,
     )
+
+
+def _infos(program: object) -> Iterator[KernelInfo]:
+    """Those of its graph, the last one first."""
+    for u in reversed(_items(program, "uops")):
+        if isinstance(info := getattr(u, "arg", None), KernelInfo):
+            yield info
 
 
 def _items(program: object, name: str) -> list[Any]:

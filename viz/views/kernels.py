@@ -36,6 +36,9 @@ _NODE: Final = 60
 """Bytes of a node of a line, in all lists."""
 _KEPT_BYTES: Final = 1 << 27
 """Most bytes of the origins that are kept, apart from those of the last kernel."""
+_OPTS: Final = 100
+_OPT: Final = 200
+"""Optimisations of a kernel that are told, and characters of each."""
 _FEW: Final = 8
 """Bits of a set of which each node has its own list."""
 _FAMILIES: Final[Mapping[str, str]] = {
@@ -99,6 +102,7 @@ class KernelReader:
             "bytes": as_int(info.get("bytes")),
             "globalSize": [as_int(n) for n in _list(info.get("globalSize"))],
             "localSize": [as_int(n) for n in _list(info.get("localSize"))],
+            "opts": opts_of(info),
             "captured": captured_data(self.captured(context)),
         }
 
@@ -377,6 +381,13 @@ def parse_facts(value: object) -> dict[str, str]:
 
 def _as_bytes(bits: int) -> bytes:
     return bits.to_bytes((bits.bit_length() + 7) // 8, "little")
+
+
+def opts_of(info: Mapping[str, Any]) -> list[str] | None:
+    """The optimisations that were applied to a kernel, of what was recorded of its program; None
+    where nothing was."""
+    found = info.get("opts")
+    return [as_text(opt, _OPT) for opt in _list(found)[:_OPTS]] if isinstance(found, list) else None
 
 
 def input_data(item: Any) -> dict[str, Any]:

@@ -14,7 +14,11 @@ from flask.testing import FlaskClient
 
 import viz
 from core import Tensor
+from core.compile import compile_kernel
 from core.errors import TraceError
+from core.target import target_named
+from core.uop.kernelinfo import Opt, OptOps
+from core.uop.serial import from_data
 from tests.bench.traces import many_passes
 from viz.files.alive import process_info
 from viz.files.machine import machine_text
@@ -27,6 +31,8 @@ from viz.views.overview.activity import BINS
 from viz.views.overview.lines import MAX_LINES
 from viz.views.overview.table import MAX_ROWS
 from viz.views.store import Store
+from viz.whatif.recompile import applied_opts
+from viz.whatif.subject import subject_of
 from viz.write.writer import TraceWriter
 
 Data = dict[str, Any]
@@ -224,6 +230,9 @@ def test_a_real_run(tmp_path: Path) -> None:
         page = store.kernel_page(line["context"])
         assert page is not None
         assert sum(one["steps"] for one in page["passes"]) == line["steps"]
+        subject = subject_of(store, line["context"])
+        again = compile_kernel(from_data(subject.graph)[0], target_named(subject.target))
+        assert " ".join(page["opts"]) == " ".join(kernel["opts"]) == applied_opts(again)
     totals, told = Counter[str](), store.rule_totals()
     for row in told["rows"]:
         totals[row["rule"]] += row["tryUs"]
@@ -237,6 +246,17 @@ def test_a_real_run(tmp_path: Path) -> None:
     assert sum(line["share"] for line in made["lines"]) == pytest.approx(1)
     parts = made["activity"]["parts"]
     assert sum(part["us"] for part in parts) == pytest.approx(made["activity"]["end"])
+    store.close()
+
+
+def test_opts_that_make_no_pass_are_listed_too(tmp_path: Path) -> None:
+    ast = (Tensor.empty(8, 12) @ Tensor.empty(12, 16)).schedule()[-1].ast
+    opts = (Opt(OptOps.SWAP, 0, 1), Opt(OptOps.UPCAST, 0, 4))
+    with viz.record(tmp_path / "t.viz"):
+        compile_kernel(ast, target_named("sm_90"), opts)
+    store = Store(tmp_path / "t.viz")
+    page = store.kernel_page(store.kernels()[-1])
+    assert page is not None and page["opts"] == ["SWAP(0, 1)", "UPCAST(0, 4)"]
     store.close()
 
 

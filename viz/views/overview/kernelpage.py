@@ -15,7 +15,7 @@ from viz.format.cells import as_int, as_text, parse_object
 from viz.format.rows import KERNELS
 from viz.read.records import Context, Rewrite
 from viz.read.tracefile import TraceFile
-from viz.views.kernels import input_data, may_run
+from viz.views.kernels import input_data, may_run, opts_of
 from viz.views.overview.launches import bounded
 from viz.views.overview.message import is_here
 from viz.views.overview.table import MAX_DEVICES, Kernel, RowOf, table_of
@@ -75,7 +75,7 @@ def kernel_page_data(
         "of": len(table.kernels),
         "start": bounded(context.start),
         "compileUs": bounded(context.us or 0),
-        "opts": [o for r in passes if (o := _opt(r.name))],
+        "opts": _opts(info, passes),
         "passes": [_pass_data(file, process, rewrite) for rewrite in shown],
         "passesLeft": len(passes) - len(shown),
         "registers": [{"target": target, "value": value} for target, value in program.registers],
@@ -108,6 +108,13 @@ def _pass_data(file: TraceFile, process: Process, rewrite: Rewrite) -> Data:
         "us": bounded(rewrite.us or 0),
         "status": "error" if rewrite.error is not None else "ok" if ended else "open",
     }
+
+
+def _opts(info: Data, passes: Sequence[Rewrite]) -> list[str]:
+    """The optimisations that were applied: some make no pass. Of traces that do not state them,
+    those that did."""
+    known = opts_of(info)
+    return [o for r in passes if (o := _opt(r.name))] if known is None else known
 
 
 def _opt(name: str) -> str:

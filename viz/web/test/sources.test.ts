@@ -14,7 +14,6 @@ import { histogram, quantile } from "../src/parts/run/histogram";
 import { pieces, startState } from "../src/ui/code/languages";
 import { indexLines, linesOf } from "../src/parts/kernel/lines";
 import {
-  appliedOpts,
   MOST_RUNS,
   optsWord,
   baseOf,
@@ -98,16 +97,6 @@ describe("runs of a kernel", () => {
     expect(runs).toHaveLength(MOST_RUNS);
     expect(runs[0]!.opts).toBe("UPCAST(0, 0)");
     expect(runs.at(-1)!.opts).toBe(`UPCAST(0, ${3 * MOST_RUNS - 1})`);
-  });
-
-  it("begin with what the passes of the compiler applied", () => {
-    const passes = [
-      "lower",
-      "optimize: UPCAST(0, 16)",
-      "optimize: TC(0, (0, 1))",
-      "optimize: loops",
-    ];
-    expect(appliedOpts(passes)).toBe("UPCAST(0, 16) TC(0, (0, 1))");
   });
 });
 

@@ -17,6 +17,9 @@ export interface Kernel {
   bytes: number;
   globalSize: number[];
   localSize: number[];
+  /** The optimisations that were applied; null: the trace does not state them. Missing in older
+   * exports. */
+  opts?: string[] | null;
   /** The lines of the user's program that it comes from, in the order of its nodes. Missing in older
    * exports. */
   places?: KernelPlace[];

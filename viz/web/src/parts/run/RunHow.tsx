@@ -1,10 +1,11 @@
 /** How the next run goes: on which device, and with which optimisations of the kernel. */
 import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
-import { currentKernel, rows, run } from "../../state/state";
+import { run } from "../../state/state";
 import { Icon } from "../../ui/Icon";
 import { Menu, MenuItem } from "../../ui/over/Menu";
-import { appliedOpts, optsWord } from "./runs";
+import { kernel } from "../kernel/kernel";
+import { optsWord } from "./runs";
 
 const picked = signal<string | null>(null);
 /** The optimisations to apply, as text; null: what the compiler chooses. */
@@ -75,7 +76,7 @@ export function RunHow() {
 
 /** A text of one's own, which begins with what the compiler chose. */
 function Own({ close }: { close: () => void }) {
-  const [text, setText] = useState(runOpts.value?.trim() ? runOpts.value : chosen());
+  const [text, setText] = useState(runOpts.value?.trim() ? runOpts.value : (kernel.value?.opts ?? []).join(" "));
   return (
     <form
       class="row own-opts"
@@ -100,10 +101,4 @@ function Own({ close }: { close: () => void }) {
       </button>
     </form>
   );
-}
-
-function chosen(): string {
-  const kernel = currentKernel.value;
-  const passes = rows.value.filter((r) => kernel !== null && r.parent === kernel.row);
-  return appliedOpts(passes.map((r) => r.name));
 }

@@ -48,10 +48,3 @@ export function compared(r: RunResult, first: RunResult): Said | null {
     );
   return first.median > 0 && r.median > 0 ? saidOnce(r.median / first.median) : null;
 }
-
-/** What the compiler chose, from the names of the passes that applied it. */
-export function appliedOpts(passes: readonly string[]): string {
-  return passes
-    .flatMap((name) => /^optimize: ([A-Z]+\([^)]*\)?\))$/.exec(name)?.[1] ?? [])
-    .join(" ");
-}
