@@ -68,7 +68,7 @@ class HeldSearch:
         hits = [*self._names(folded), *self._lines(folded, missing)]
         for number, kind, said, source in sorted(hits, key=lambda hit: hit[0] // STRIDE):
             hit = {"row": place_of.get(number, -1), "kind": kind, "text": said}
-            hit |= {"step": None, "node": None, "source": source}
+            hit |= {"step": None, "node": None, "passes": 1, "source": source}
             found[group_of(number, kind)].append(hit)
         problem = None
         if missing:

@@ -21,7 +21,7 @@ from viz.read.tracefile import Context
 from viz.views.process import Process, is_compiled
 from viz.views.search.index import Hit
 from viz.views.search.shape import Shape, is_structural, parse
-from viz.views.search.structures import Structures
+from viz.views.search.structures import Place, Structures
 
 KINDS: Final[tuple[str, ...]] = (
     "kernel",
@@ -57,6 +57,8 @@ class Found:
     text: str
     step: int | None = None
     node: int | None = None
+    passes: int = 1
+    """Of a node: the passes of its kernel in which it is found, of which this is the first."""
     source: tuple[str, str, int] | None = None
 
 
@@ -149,11 +151,17 @@ def _kind(process: Process, hit: Hit) -> str:
 
 
 def _nodes(process: Process, shape: Shape) -> Iterator[Found]:
+    """One hit for a node that is found in several passes of a kernel, where it is found first."""
     structures = Structures(process.file, process.node)
+    history: dict[tuple[int, int], list[Place]] = {}
     for place in structures.search(shape):
-        more = f" and {place.count - 1:,} more" if place.count > 1 else ""
-        text = structures.describe(place.node) + more
-        yield Found(process, place.rewrite, "node", text, place.step, place.node)
+        context = process.file.rewrites[place.rewrite].context
+        history.setdefault((context, place.node), []).append(place)
+    for (_, node), places in history.items():
+        first = places[0]
+        more = f" and {first.count - 1:,} more" if first.count > 1 else ""
+        text = structures.describe(node) + more
+        yield Found(process, first.rewrite, "node", text, first.step, node, len(places))
 
 
 def _data(hit: Found, row_of: Callable[[int], int]) -> dict[str, Any]:
@@ -163,6 +171,7 @@ def _data(hit: Found, row_of: Callable[[int], int]) -> dict[str, Any]:
         "text": hit.text,
         "step": hit.step,
         "node": None if hit.node is None else hit.process.node(hit.node),
+        "passes": hit.passes,
         "source": None
         if hit.source is None
         else {"kind": hit.source[0], "target": hit.source[1], "line": hit.source[2]},

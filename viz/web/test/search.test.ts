@@ -28,6 +28,7 @@ const hit = (at: number, kind: SearchHit["kind"], text: string): SearchHit => ({
   text,
   step: null,
   node: null,
+  passes: 1,
   source: null,
 });
 

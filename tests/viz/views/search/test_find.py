@@ -13,6 +13,7 @@ import pytest
 from core import Tensor
 from core.dtype import dtypes
 from core.errors import TraceError
+from core.uop import PatternMatcher, UPat
 from core.uop.observe import context
 from core.uop.ops import GroupOp, Ops
 from core.uop.rewrite import graph_rewrite
@@ -25,6 +26,8 @@ from viz.views.search.find import KINDS, PER_GROUP
 from viz.views.search.shape import Shape, is_structural, parse
 from viz.views.search.structures import Place, Structures
 from viz.views.store import Store
+
+IDLE = PatternMatcher([(UPat(Ops.MAX, custom=lambda u: u.arg == 3), lambda: None)], name="idle")
 
 QUERIES = (
     "MUL(x, CONST 2)",
@@ -207,3 +210,26 @@ def test_structure_over_large_graphs_takes_little(tmp_path: Path) -> None:
     file = Store(tmp_path / "t.viz").files[0]
     places = Structures(file).search(parse("MUL(x, CONST 3)"))
     assert places == [Place(places[0].rewrite, 0, places[0].node, 1_500)]
+
+
+def test_a_node_that_goes_through_passes_unchanged_is_one_hit(tmp_path: Path) -> None:
+    """In each kernel, at the first pass that has it; another node of the same structure is another
+    hit."""
+    x = UOp(Ops.DEFINE_VAR, dtypes.int, (), ("x", 0, 9))
+    const = [UOp(Ops.CONST, dtypes.int, (), value) for value in (64, 3)]
+    first, second = (
+        UOp(Ops.MUL, dtypes.int, (UOp(Ops.ADD, dtypes.int, (x, c)), const[0])) for c in const
+    )
+    with record(tmp_path / "t.viz"):
+        for kernel, graph in (("k1", first), ("k2", first), ("k3", second)):
+            with context(kernel, "kernel"):
+                for name in ("one", "two", "three"):
+                    graph_rewrite(graph, IDLE, name=name)
+    store = Store(tmp_path / "t.viz")
+    found, rows = store.search("MUL(_, CONST 64)"), store.tree()["rows"]
+    store.close()
+    assert found["totals"] == {"node": 3}
+    listed = [(rows[rows[h["row"]]["parent"]]["name"], h["passes"]) for h in found["hits"]]
+    assert listed == [("k1", 3), ("k2", 3), ("k3", 3)]
+    assert {rows[hit["row"]]["name"] for hit in found["hits"]} == {"one"}
+    assert len({hit["node"] for hit in found["hits"]}) == 2

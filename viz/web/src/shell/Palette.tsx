@@ -109,7 +109,9 @@ export function Palette() {
                       <Highlight text={entry.title} query={query} />
                     </span>
                     <span class="sp" />
-                    <span class="t3 mono el">{entry.detail}</span>
+                    <span class="t3 mono el">
+                      {[entry.under, entry.detail].filter(Boolean).join(", ")}
+                    </span>
                     {keysOf(entry)
                       .slice(0, 1)
                       .map((key) => (

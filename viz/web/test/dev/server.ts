@@ -105,7 +105,7 @@ function found(query: string): SearchResult {
   const at = new Map(rows.map((row) => [row.id, row.row]));
   return {
     hits: names.map(({ id, kind, text }) => ({
-      ...{ row: at.get(id) ?? -1, kind, text, step: null, node: null, source: null },
+      ...{ row: at.get(id) ?? -1, kind, text, step: null, node: null, passes: 1, source: null },
     })),
     totals: {},
     total: names.length,

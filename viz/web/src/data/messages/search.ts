@@ -38,6 +38,8 @@ export interface SearchHit {
   /** The state of the pass in which the node is, and the node. */
   step: number | null;
   node: number | null;
+  /** Of a node: the passes of its kernel in which it is found, of which this is the first; else 1. */
+  passes: number;
   /** A line of a source text of the kernel, from 1. */
   source: { kind: string; target: string; line: number } | null;
 }

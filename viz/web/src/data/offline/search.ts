@@ -130,6 +130,7 @@ export class OfflineSearch {
         text,
         step: null,
         node: null,
+        passes: 1,
         source: null,
       };
       groups.get(isCompiled(id) ? "compiled" : kind)!.push({ ...hit, ...more });
@@ -137,9 +138,10 @@ export class OfflineSearch {
     for (const { id, kind, text } of progress.names) add(id, kind, text);
     for (const { context, text, source } of limited(progress.lines))
       add(context, "source", text, { source });
-    for (const { rewrite, text, step, node, count } of inOrder(progress.places, (p) => p.rewrite)) {
+    for (const places of this.histories(progress.places)) {
+      const { rewrite, text, step, node, count } = places[0]!;
       const more = count > 1 ? ` and ${(count - 1).toLocaleString("en-US")} more` : "";
-      add(rewrite, "node", text + more, { step, node });
+      add(rewrite, "node", text + more, { step, node, passes: places.length });
     }
     const found = [...groups].filter(([, hits]) => hits.length);
     const share = progress.parts.length ? progress.done / progress.parts.length : 1;
@@ -151,6 +153,26 @@ export class OfflineSearch {
         share < 1 ? `${Math.min(99, Math.round(share * 100))}% of the run searched so far.` : null,
       problem: share < 1 ? null : this.leftOut(progress),
     };
+  }
+
+  /** The places of each node in the passes of one kernel, in their order. */
+  private histories(places: readonly Place[]): Iterable<Place[]> {
+    const found = new Map<string, Place[]>();
+    for (const place of inOrder(places, (p) => p.rewrite)) {
+      const key = `${this.contextOf(place.rewrite)} ${place.node}`;
+      const known = found.get(key);
+      if (known) known.push(place);
+      else found.set(key, [place]);
+    }
+    return found.values();
+  }
+
+  /** The kernel or schedule of a pass. A row comes after the one that it is in. */
+  private contextOf(rewrite: number): number {
+    const { rows } = this.held;
+    let row = rows[this.rowOf.get(rewrite) ?? -1];
+    while (row && row.kind !== "context" && row.parent < row.row) row = rows[row.parent];
+    return row?.kind === "context" ? row.id : -1;
   }
 
   /** What could not be searched because the file does not have it. */

@@ -10,14 +10,21 @@ const LINE = 24;
 const cursor = signal<string | null>(null);
 const groups = computed(() => findInRun(searchBox.query.value, searchBox.result.value));
 
-/** A hit, or the name of the group that follows. */
-type Line = { key: string; name: string; shown: number; total: number } | (Hit & { name?: never });
+/** A hit, or the name of the group that follows, or in it of the kernel. */
+type Line =
+  | { key: string; name: string; shown: number; total: number }
+  | { key: string; name: string; shown?: never }
+  | (Hit & { name?: never });
 
 const lines = computed<readonly Line[]>(() => {
   let hits = 0;
   return groups.value.flatMap(({ name, hits: own, total }, i): Line[] => [
     { key: `g${i}`, name, shown: own.length, total },
-    ...own.map((hit) => ({ ...hit, key: `h${hits++}` })),
+    ...own.flatMap((hit, at): Line[] => {
+      const line = { ...hit, key: `h${hits++}` };
+      const isFirst = hit.under && hit.under !== own[at - 1]?.under;
+      return isFirst ? [{ key: `u${hits}`, name: hit.under! }, line] : [line];
+    }),
   ]);
 });
 
@@ -89,17 +96,19 @@ export function SearchList() {
               key={line.key}
               id={`nav-list-${line.key}`}
               role="presentation"
-              class={cursor.value === line.key ? "trow grp cur" : "trow grp"}
+              class={line.shown === undefined ? "trow grp under" : "trow grp"}
               style={{ top: `${i * LINE}px` }}
             >
               <span class="el" title={line.name}>
                 {line.name}
               </span>
-              <span class="num sum">
-                {line.shown < line.total
-                  ? `${count(line.shown)} of ${count(line.total)}`
-                  : count(line.total)}
-              </span>
+              {line.shown !== undefined && (
+                <span class="num sum">
+                  {line.shown < line.total
+                    ? `${count(line.shown)} of ${count(line.total)}`
+                    : count(line.total)}
+                </span>
+              )}
             </div>
           ) : (
             <div

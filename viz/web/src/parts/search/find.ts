@@ -26,6 +26,8 @@ export interface Hit {
   key: string;
   title: string;
   detail: string;
+  /** The kernel or schedule under whose name the hit is listed; "" for hits that stand alone. */
+  under?: string;
   open: () => void;
 }
 
@@ -69,9 +71,7 @@ export function findInRun(query: string, inside: SearchResult | null): HitGroup[
   const compiled = found.filter((hit) => isCompiled(hit.row));
   return [
     ...groups.map(([name, hits]) => group(name, hits, hits.length)),
-    ...INSIDE.map(([kind, name]) =>
-      group(name, hitsInside(own, kind), inside?.totals[kind] ?? 0),
-    ),
+    ...INSIDE.map(([kind, name]) => group(name, hitsInside(own, kind), inside?.totals[kind] ?? 0)),
     group("Steps of this pass", steps.hits, steps.total),
     group(COMPILED, compiled.map(hitInside), inside?.totals["compiled"] ?? 0),
   ].filter((g) => g.hits.length);
@@ -118,7 +118,12 @@ function hitInside(hit: SearchHit, i: number): Hit {
   const { kind } = hit;
   const row = rows.value[hit.row]!;
   const title = kind === "call" ? hit.text.replace(/ at \S*\//, " at ") : hit.text;
-  const detail = [row.name, where(row.row)].filter(Boolean).map((name) => short(name, 60));
+  const kernel = ancestry(rows.value, row.row).find((r) => r.kind === "context");
+  const under = kind === "node" ? short(kernel?.name ?? "", 60) : "";
+  const detail = [row.name, under ? "" : where(row.row)]
+    .filter(Boolean)
+    .map((name) => short(name, 60));
+  if (hit.passes > 1) detail.push(`in ${plural(hit.passes, "pass", "passes")}`);
   const open = (): void => {
     if (row.kind === "rewrite" && hit.step !== null && hit.node !== null)
       openNode(row.id, hit.step, hit.node);
@@ -128,7 +133,7 @@ function hitInside(hit: SearchHit, i: number): Hit {
     if (rule) go({ rule: rule.id });
   };
   if (hit.source) detail.unshift(`${hit.source.target}, line ${hit.source.line}`);
-  return { key: `${kind} ${i}`, title: short(title), detail: detail.join(", "), open };
+  return { key: `${kind} ${i}`, title: short(title), detail: detail.join(", "), under, open };
 }
 
 function stepHits(words: readonly string[]): { hits: Hit[]; total: number } {
