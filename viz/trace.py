@@ -13,8 +13,6 @@ from __future__ import annotations
 import atexit
 import ctypes
 import itertools
-import os
-import signal
 import sqlite3
 import threading
 import time
@@ -38,7 +36,7 @@ from core.uop.uop import UOp
 from core.uop.visits import Visits
 from viz.environment import absolute
 from viz.files.alive import is_worker
-from viz.format.schema import DECLINE, MATCH, REBUILD
+from viz.format.schema import DECLINE, IDLE, MATCH, REBUILD
 from viz.recording import forks
 from viz.recording.buffer import Buffer, Open
 from viz.recording.capture import Capture, Wanted
@@ -120,11 +118,16 @@ class Recorder:
         """Processor time that this process has worked on its file, in its own threads and that of
         the recorder; without the moments in which events are noted."""
         self._child = is_worker()
+        """A worker of multiprocessing, or forked: those of a pool are killed without notice."""
+        self._idle = False
+        """Nothing is open in this child, and all that it did is in its file, which says so."""
         self._closed = False
         self._flushed = _clock()
         try:
             if info is None:
                 info = run_info(self.run, claim.path == path)
+                if self._child:
+                    info[IDLE] = self._idle = True
             self._writer: TraceWriter | None = TraceWriter(claim.path, info, claim=claim)
         except BaseException:
             claim.release()
@@ -177,6 +180,8 @@ class Recorder:
         depth = part.begins(frame)
         part.add(ContextBegin(depth, name, kind, dict(meta), _clock()))
         part.open.append(Open(frame, False))
+        if self._idle:
+            self.flush()
 
     def context_rename(self, name: str) -> None:
         """See Observer."""
@@ -203,6 +208,8 @@ class Recorder:
         inside = depth > 0 and part.open[-1].is_rewrite
         part.add(RewriteBegin(sink, depth, inside, name, matcher, bottom_up, caller, _clock()))
         part.open.append(Open(frame, True))
+        if self._idle:
+            self.flush()
 
     def match(
         self, rule: Rule, before: UOp, after: UOp, binds: Mapping[str, object], ns: int
@@ -273,7 +280,10 @@ class Recorder:
 
     def launch(self, name: str, device: str, ns: int, start_ns: int, bytes_: int) -> None:
         """See Observer."""
-        self._here.part.add(Launch(name, device, ns, start_ns, bytes_))
+        part = self._here.part
+        part.add(Launch(name, device, ns, start_ns, bytes_))
+        if self._child and part.idle:
+            self.flush()
 
     def memory(self, change: MemoryChange) -> None:
         """See Observer."""
@@ -294,7 +304,6 @@ class Recorder:
     def _ended(self, part: Buffer, error: BaseException | None, outermost: bool) -> None:
         """A context or rewrite of the calling thread has ended."""
         late = _clock() - self._flushed > DUE
-        # workers of a pool are killed without notice once the last task is done
         if error is not None or late or (self._child and part.idle):
             self.flush()
         elif outermost or part.count > HELD:
@@ -352,7 +361,17 @@ class Recorder:
         if self._writer is not None and self._to is not None:
             self._to.tell_visits()
             self._to.tell_user_lines()
+            if self._child:
+                self._tell_idle(self._writer)
             self._writer.flush()
+
+    def _tell_idle(self, writer: TraceWriter) -> None:
+        """Says in the file whether this child may be killed without any loss."""
+        before, self._idle = self._idle, True  # first: who begins something looks at it afterwards
+        parts = [part for _, part in self._threads.values()]
+        self._idle = all(part.idle and not part.log for part in parts)
+        if self._idle is not before:
+            writer.meta(IDLE, self._idle)
 
     def _transcribe(self, part: Buffer) -> None:
         if self._writer is None or self._to is None:  # the first events of a forked child
@@ -362,6 +381,7 @@ class Recorder:
             self._writer = TraceWriter(self.path, info, self._forked, claim)
             self._to = Transcriber(self._writer)
             self._to.resume(*self._resumed)
+            self._idle = False
         for _ in range(0, part.count, BLOCK):
             self._to.run(part.thread, part.take(BLOCK))
 
@@ -400,7 +420,7 @@ class Recorder:
             self._leaked.append(connection)
         before = self._here.part
         resumed = self._resumed[1] if self._to is None else self._to.open_entries(before.thread)
-        self._child = True
+        self._child = self._idle = True  # there is no file: whatever begins makes it
         self._forked = _clock()
         self._writer = self._to = None
         self._worker = Worker(self._guarded(self._flush), self._left)
@@ -412,17 +432,10 @@ class Recorder:
             self.capture.forget()
 
     def _finalize_as_worker(self) -> None:
-        """Workers of multiprocessing leave without running atexit; those of a pool that is no
-        longer needed, by SIGTERM."""
+        """Workers of multiprocessing leave without running atexit. Those of a pool are killed: the
+        file says already that it is whole. No handler of SIGTERM: Python would run it only once the
+        worker leaves what it waits for, which may be never."""
         Finalize(self, Recorder.close, args=(self,), exitpriority=0)
-        with suppress(ValueError):  # in no main thread
-            if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-                signal.signal(signal.SIGTERM, self._terminated)
-
-    def _terminated(self, number: int, _: FrameType | None) -> None:
-        self.close()
-        signal.signal(number, signal.SIG_DFL)
-        os.kill(os.getpid(), number)
 
 
 def _block() -> FrameType:

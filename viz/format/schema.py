@@ -45,6 +45,10 @@ WHAT_IF: Final = "what_if"
 EDITED: Final = "edited"
 """Key of the same: names of those of them whose text was edited. No pass made it."""
 
+IDLE: Final = "idle"
+"""Key of the same: a child process had nothing open when it last wrote, and all that it did is in
+its file. Pools kill such workers."""
+
 # Kinds of events.
 MATCH: Final = 1
 REBUILD: Final = 2
@@ -67,6 +71,7 @@ META: Final = (
     "process",  # {"pid", "start", "host", "main": bool}: who writes, and whether it is still alive
     "started",  # ISO 8601 with zone
     "ended",  # seconds of recording; missing when the process was killed
+    "idle",  # of a child process: whether it has nothing open, so that killing it loses nothing
     "command",  # list of text
     "cwd",
     "commit",  # {"id", "dirty": changed files}

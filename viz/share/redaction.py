@@ -65,6 +65,7 @@ TABLE: Final[Mapping[str, How]] = {
     "meta.process": How.ORDINAL,
     "meta.started": How.DROPPED,
     "meta.ended": How.NUMBER,
+    "meta.idle": How.NUMBER,
     "meta.command": How.DROPPED,
     "meta.cwd": How.DROPPED,
     "meta.commit": How.DROPPED,

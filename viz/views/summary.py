@@ -14,7 +14,7 @@ from core.render.kinds import KINDS
 from core.target import targets
 from viz.files.alive import is_alive
 from viz.format.cells import as_int, as_number, as_text
-from viz.format.schema import COMPILER
+from viz.format.schema import COMPILER, IDLE
 from viz.read.database import Problem
 from viz.read.records import Rewrite
 from viz.views.captured import captured_totals
@@ -149,7 +149,7 @@ def problems(processes: Sequence[Process]) -> list[Problem]:
                     "what was written until then is here",
                 )
             )
-        elif "ended" not in meta and not is_alive(meta.get("process")):
+        elif not ("ended" in meta or meta.get(IDLE) is True or is_alive(meta.get("process"))):
             found.append(
                 Problem(
                     "the program ended without closing its trace",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import multiprocessing
 import os
 import signal
@@ -54,6 +55,27 @@ def test_a_process_pool(tmp_path: Path) -> None:
     rules_of_all = [r["name"] for r in store.rules()]
     assert len(rules_of_all) == len(set(rules_of_all)), "one rule, however many processes"
     store.close()
+
+
+def test_a_worker_that_is_killed_at_work_says_so(tmp_path: Path) -> None:
+    """And one that is killed between two pieces of work has nothing to say."""
+    path = tmp_path / "t.viz"
+    for at_work, before in itertools.product((True, False), (0, 1)):
+        with viz.record(path):
+            pid = os.fork()
+            if pid == 0:
+                for number in range(before):
+                    child(number)
+                with context("the last", "kernel"):
+                    if at_work:
+                        os.kill(os.getpid(), signal.SIGKILL)
+                os.kill(os.getpid(), signal.SIGKILL)
+            os.waitpid(pid, 0)
+        store = Store(path)
+        said = [problem["what"] for problem in store.run()["problems"]]
+        assert said == ["the program ended without closing its trace"] * at_work
+        assert "the last" in [row["name"] for row in store.tree()["rows"]]
+        store.close()
 
 
 def test_a_fork_that_leaves_the_parent_untouched(tmp_path: Path) -> None:

@@ -86,6 +86,7 @@ def marked(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Sto
         "versions": {"numpy": m("meta.versions")},
         "flags": {"VIZ": m("meta.flags")},
         "ended": [m("meta.ended")],
+        "idle": [m("meta.idle")],
         "left_out": [{"what": m("meta.left_out"), "where": "", "hint": ""}],
     }
     error = {
