@@ -1,9 +1,9 @@
 """The command `uopviz`: runs the module that does what is asked for, and says what went wrong.
 
-Exit codes: 0 done; 1 the trace or the request has a problem, said in one sentence with a hint (of
-`diff`: the runs differ, and 2 for a problem); 2 the command line is wrong; 130 stopped by Ctrl-C,
-and so for other signals. Imports what a command needs when it is chosen: help, errors of the
-command line and completion do not wait for the rest.
+Exit codes: 0 done; 1 done, and what was looked for was found: a difference, a wrong step; 2 the
+command line, the trace or the request has a problem, said in one sentence with a hint; 130 stopped
+by Ctrl-C, and so for other signals. Imports what a command needs when it is chosen: help, errors of
+the command line and completion do not wait for the rest.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ UOPVIZ_TRACEBACK: Final = Flag(
     "1 prints the traceback where the command `uopviz` has a defect",
 )
 
+PROBLEM: Final = 2
+"""The exit code where nothing could be done, or told."""
 INTERRUPTED: Final = 130
 """The exit code after Ctrl-C: 128 and the number of the signal, as shells have it."""
 _REPORT: Final = "please report it, with the command and the trace where you can share it"
@@ -66,7 +68,7 @@ def _run(words: Sequence[str], stopping: Stopping) -> int:
         if not isinstance(error, UopvizError):
             error = _unexpected(error, options)
         _fail(error)
-        return int(getattr(options, "failing", 1))
+        return PROBLEM
     finally:
         if (store := getattr(options, "store", None)) is not None:
             store.close()

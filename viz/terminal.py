@@ -78,6 +78,11 @@ def shell_word(text: str) -> str:
     return f"$'{''.join(shown)}'"
 
 
+def show_command(path: object, *words: object) -> str:
+    """The command that shows a part of a trace, as it can be pasted."""
+    return " ".join(["uopviz show", shell_word(str(path)), *map(str, words)])
+
+
 def plain(line: Line) -> str:
     """The text of a line, cleaned, without styles."""
     return "".join(_clean(piece if isinstance(piece, str) else piece.text) for piece in _of(line))
@@ -146,6 +151,20 @@ def paint(line: Line, colour: bool) -> str:
         else f"\x1b[{STYLES[piece.style]}m{_clean(piece.text)}\x1b[0m"
         for piece in _of(line)
     )
+
+
+_room: int | None = None
+
+
+def give_room(wide: bool) -> None:
+    """From here on, lines are made for the terminal that standard output is, unless `wide`."""
+    global _room
+    _room = None if wide or not is_terminal(sys.stdout) else shutil.get_terminal_size()[0]
+
+
+def line_room() -> int | None:
+    """How many columns a line has; None: as many as it needs."""
+    return _room
 
 
 def put_line(line: Line, flush: bool = False) -> None:

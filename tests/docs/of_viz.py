@@ -19,7 +19,7 @@ from tests.docs.markdown import code, table
 from tests.docs.of_core import ROOT
 from tests.docs.shapes import declarations, needed
 from viz.check.known.answers import CHECK_ANSWERS
-from viz.command.parser import build_parser, commands_of
+from viz.command.parser import FINDS, build_parser, commands_of
 from viz.compare.answers import PAIR_ANSWERS
 from viz.compare.gate import CONDITIONS
 from viz.format.rows import TABLES
@@ -82,6 +82,18 @@ def command_text() -> str:
         parts += [f"### `uopviz {name}`\n", (parser.description or "") + ".\n"]
         parts += [table(("argument", "meaning"), rows), ""]
     return "\n".join(parts).rstrip()
+
+
+def contract_table() -> str:
+    """What each command takes and says, in one row."""
+    rows: list[tuple[str, str, str, str, str]] = []
+    for name, parser in commands().items():
+        takes = {action.dest for action in parser._actions}
+        trace = "A and B" if name == "diff" else "yes" if "trace" in takes else "no"
+        kernel, json = ("yes" if dest in takes else "no" for dest in ("kernel", "json"))
+        rows.append((code(f"uopviz {name}"), trace, kernel, json, FINDS.get(name, "-")))
+    head = "command", "`TRACE`", "`--kernel`", "`--json`", "exit code 1 says"
+    return table(head, rows)
 
 
 def _takes_value(action: Any) -> bool:

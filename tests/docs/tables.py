@@ -32,6 +32,7 @@ from tests.docs.of_tiles import cuda_table, line_table
 from tests.docs.of_viz import (
     command_text,
     condition_table,
+    contract_table,
     flag_table,
     json_types,
     query_table,
@@ -95,6 +96,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "flags": flag_table,
     "texts": text_table,
     "commands": command_text,
+    "contract": contract_table,
     "routes": route_table,
     "query tables": query_table,
     "conditions": condition_table,

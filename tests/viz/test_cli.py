@@ -46,7 +46,7 @@ def test_show(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert code == 0
     assert "schedule 2 kernels" in out
     assert "Slowest passes" in out
-    assert re.search(r"\d+ +[\d.]+ ms +simplify", run(capsys, "show", trace, "--tree")[1])
+    assert re.search(r"\d+ +[\d.]+ (?:us|ms) +simplify", run(capsys, "show", trace, "--tree")[1])
     code, out, _ = run(capsys, "show", trace, 2)
     assert "add_zero" in out
     code, out, _ = run(capsys, "show", trace, 2, 1)
@@ -95,7 +95,7 @@ def test_query_knows_every_table(trace: Path, capsys: pytest.CaptureFixture[str]
 def test_query_only_reads(trace: Path, capsys: pytest.CaptureFixture[str], sql: str) -> None:
     before = trace.read_bytes()
     code, out, err = run(capsys, "query", trace, sql)
-    assert (code, out) == (1, "")
+    assert (code, out) == (2, "")
     assert err.startswith("uopviz: this query failed")
     assert "hint: " in err
     assert trace.read_bytes() == before
@@ -109,7 +109,7 @@ def test_export(trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert f"{target.stat().st_size:,} bytes" in out
     assert target.read_text().startswith("<!doctype html>")
     code, _, err = run(capsys, "export", trace, "-o", tmp_path / "no" / "x.html")
-    assert code == 1
+    assert code == 2
     assert "cannot be written" in err
 
 
@@ -127,7 +127,7 @@ def test_a_problem_is_one_sentence(
     capsys: pytest.CaptureFixture[str], arguments: list[str], sentence: str
 ) -> None:
     code, out, err = run(capsys, *arguments)
-    assert (code, out) == (1, "")
+    assert (code, out) == (2, "")
     assert err.startswith(sentence)
     assert "Traceback" not in err
     assert err.count("\n") <= 2
@@ -139,7 +139,7 @@ def test_a_folder_is_no_trace(
     folder = tmp_path / "traces"
     folder.mkdir()
     code, _, err = run(capsys, "show", folder)
-    assert code == 1
+    assert code == 2
     assert err == f"uopviz: this is a folder ({folder})\nhint: there is no trace in it\n"
     (folder / "a.viz").write_bytes(trace.read_bytes())
     assert run(capsys, "stats", folder)[2].endswith("hint: name a trace in it: a.viz\n")
@@ -159,7 +159,7 @@ def test_a_file_that_may_not_be_read(
     with monkeypatch.context() as patch:
         patch.setattr(*((os, "open") if at == "file" else (Path, "stat")), denied)
         code, _, err = run(capsys, "show", tmp_path / "a.viz")
-    assert code == 1
+    assert code == 2
     assert err.startswith("uopviz: this file cannot be read: Permission denied (")
     assert "hint: check who may read it" in err
 
@@ -168,15 +168,15 @@ def test_a_query_that_writes_says_that_it_may_not(
     trace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, _, err = run(capsys, "query", trace, "DELETE FROM nodes")
-    assert code == 1
+    assert code == 2
     assert err.startswith("uopviz: this query failed: a query only reads (DELETE FROM nodes)\n")
 
 
 def test_numbers_that_are_not_there(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = run(capsys, "show", trace, 999)
-    assert (code, err.startswith("uopviz: there is no pass 999")) == (1, True)
+    assert (code, err.startswith("uopviz: there is no pass 999")) == (2, True)
     code, _, err = run(capsys, "show", trace, 2, 9999)
-    assert (code, err.startswith("uopviz: there is no step 9999")) == (1, True)
+    assert (code, err.startswith("uopviz: there is no step 9999")) == (2, True)
 
 
 def test_the_command_line_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
@@ -205,7 +205,7 @@ def test_the_youngest_trace_is_the_default(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(sys, "platform", "linux")
     code, _, err = run(capsys, "show")
-    assert (code, "there is no trace yet" in err) == (1, True)
+    assert (code, "there is no trace yet" in err) == (2, True)
     (tmp_path / "uopviz").mkdir()
     trace.rename(tmp_path / "uopviz" / "run.viz")
     code, out, _ = run(capsys, "show")
@@ -282,7 +282,7 @@ def test_a_port_in_use(trace: Path) -> None:
         port = taken.getsockname()[1]
         process = start("-m", "viz", "serve", trace, "--port", port)
         out, err = process.communicate(timeout=30)
-        assert (process.returncode, out) == (1, "")
+        assert (process.returncode, out) == (2, "")
         assert err.startswith(f"uopviz: port {port} cannot be used")
         process = start("-m", "viz", "serve", trace, UOPVIZ_PORT=str(port))
         try:
@@ -345,7 +345,7 @@ def test_a_server_started_again_has_the_port_of_before(trace: Path) -> None:
 def test_a_port_that_is_none(trace: Path, value: str) -> None:
     process = start("-m", "viz", "serve", trace, UOPVIZ_PORT=value)
     out, err = process.communicate(timeout=30)
-    assert (process.returncode, out) == (1, "")
+    assert (process.returncode, out) == (2, "")
     assert err.startswith(f"uopviz: UOPVIZ_PORT={value!r} is not a port\nhint: ")
 
 
@@ -373,7 +373,7 @@ def test_show_a_group(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "kernel_1" in lines[1]
     assert "simplify" in lines[2]
     code, _, err = run(capsys, "show", trace, kernel["id"], 1)
-    assert code == 1
+    assert code == 2
     assert "is a group of passes" in err
 
 
@@ -387,7 +387,7 @@ def test_a_number_alone_is_of_the_youngest_trace(
     trace.rename(tmp_path / "uopviz" / "run.viz")
     assert run(capsys, "show", 2)[:2] == (0, whole[0])
     assert run(capsys, "show", 2, 1)[:2] == (0, whole[1])
-    assert run(capsys, "show", 2, 1, 1)[0] == 1
+    assert run(capsys, "show", 2, 1, 1)[0] == 2
 
 
 def test_a_port_that_cannot_be(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -442,10 +442,10 @@ def test_graph(trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     for arguments, sentence in (
         ((2, "--step", 9999), "there is no step 9999"),
         ((1,), "is a group of passes"),
-        ((2, "-o", "x.png"), "as .dot or .svg"),
+        ((2, "-o", "x.png"), "as .svg, .dot or .gv"),
     ):
         code, _, err = run(capsys, "graph", trace, *arguments)
-        assert (code, sentence in err) == (1, True)
+        assert (code, sentence in err) == (2, True)
 
 
 def test_graph_as_svg_needs_no_other_program(
@@ -474,7 +474,7 @@ def test_graph_as_svg_needs_no_other_program(
             places.sort()
             assert all(a[1] < b[0] for a, b in pairwise(places)), "boxes overlap"
     target.write_text("mine")
-    assert run(capsys, "graph", trace, 2, "-o", target)[0] == 1
+    assert run(capsys, "graph", trace, 2, "-o", target)[0] == 2
     assert target.read_text() == "mine"
 
 
@@ -492,7 +492,7 @@ def test_names_as_people_say_them(trace: Path, capsys: pytest.CaptureFixture[str
         (("--pass", "simplifi"), "there is no pass 'simplifi'", "did you mean simplify?"),
     ):
         code, out, err = run(capsys, "show", trace, *arguments)
-        assert (code, out) == (1, "")
+        assert (code, out) == (2, "")
         assert sentence in err
         assert hint in err
     _, out, _ = run(capsys, "query", trace, "select count(*) from rewrites", "--kernel", "kernel_1")
@@ -520,7 +520,7 @@ def test_the_youngest_traces_by_age_and_by_name(
         ("-4", "there is no trace -4"),
     ):
         code, _, err = run(capsys, "show", said)
-        assert (code, sentence in err) == (1, True)
+        assert (code, sentence in err) == (2, True)
 
 
 def test_slots_of_a_stranger_are_numbers(store: Store) -> None:
@@ -555,7 +555,7 @@ def test_texts_of_kernels_and_schedules(tmp_path: Path, capsys: pytest.CaptureFi
     assert code == 0
     assert json.loads(out)["kind"] == "linear"
     code, out, err = run(capsys, "show", path, "--text", "ptx")
-    assert (code, out) == (1, "")
+    assert (code, out) == (2, "")
     assert err == (
         "uopviz: schedule 3 kernels has no text 'ptx'\nhint: name one of: grouping, order, memory\n"
     )
@@ -588,4 +588,4 @@ def test_a_run_without_a_schedule_has_no_text_of_one(
         ([77], "number 77 is no part of a kernel or schedule"),
     ):
         code, _, err = run(capsys, "show", tmp_path / "t.viz", *arguments, "--text")
-        assert (code, err.startswith(f"uopviz: {said}")) == (1, True), err
+        assert (code, err.startswith(f"uopviz: {said}")) == (2, True), err

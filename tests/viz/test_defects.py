@@ -21,7 +21,7 @@ def defective(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_defect_says_that_it_is_one(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = run(capsys, "show", trace)
-    assert (code, out) == (1, "")
+    assert (code, out) == (2, "")
     said, hint = err.splitlines()
     assert said.startswith(r"uopviz: a defect of uopviz itself: KeyError: 'kernels\x1b' (")
     assert f"{Path(__file__).name}:" in said
@@ -34,7 +34,7 @@ def test_its_traceback_is_there_for_the_asking(
 ) -> None:
     with Context(UOPVIZ_TRACEBACK=1):
         code, out, err = run(capsys, "show", trace)
-    assert (code, out) == (1, "")
+    assert (code, out) == (2, "")
     lines = err.splitlines()
     assert lines[0] == "Traceback (most recent call last):"
     assert "UOPVIZ_TRACEBACK" not in lines[-1]

@@ -286,7 +286,7 @@ def test_a_viewer_that_fails_is_told_of(installed: dict[str, str], tmp_path: Pat
     wait = "import os; os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)"
     done = execute({**installed, **setting}, PROGRAM + wait, VIZ="1", VIZ_TRACE=str(path))
     log = tmp_path / "cache" / "uopviz" / "viewer.log"
-    said = f"uopviz: the page is gone: its server ended with exit code 1; {log} says why"
+    said = f"uopviz: the page is gone: its server ended with exit code 2; {log} says why"
     assert done.stderr.splitlines()[-1] == said
     assert "no such luck" in log.read_text()
 

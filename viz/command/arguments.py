@@ -4,20 +4,48 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from core.helpers import BEAM
 from viz.terminal import WHEN, say
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are one sentence and a hint, like all others."""
+    """A parser whose errors are one sentence and a hint, like all others. `intermixed`: options may
+    stand between positional arguments that can be left out."""
+
+    intermixed = False
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Any = None, namespace: Any = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """See argparse."""
+        if not self.intermixed:
+            return super().parse_known_args(args, namespace)
+        self.intermixed = False  # it comes back here
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self.intermixed = True
 
     def error(self, message: str) -> NoReturn:
         """Ends with exit code 2."""
         say(message, name=True)
         say(f"hint: {self.prog} --help", name=False, style="hint")
         sys.exit(2)
+
+
+def of_trace(made: Parser, json: bool = True) -> None:
+    """The trace that a command is about, and whether it prints lines or JSON."""
+    made.add_argument(
+        "trace",
+        nargs="?",
+        metavar="TRACE",
+        help="a trace, an exported file, a part of the name of a recent trace, or -2 for the "
+        "second youngest (default: the youngest)",
+    )
+    if json:
+        made.add_argument("--json", action="store_true", help="print JSON")
 
 
 def printing(made: Parser) -> None:

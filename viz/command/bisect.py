@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Final
 
 from viz.bisect.search import bisect_run
@@ -22,7 +23,7 @@ from viz.command.whatif import (
     trace_of,
     variant_of,
 )
-from viz.terminal import Line, Styled
+from viz.terminal import Line, Styled, show_command
 from viz.views.store import Store
 from viz.whatif.bisect import bisect as bisect_kernel
 from viz.whatif.variant import Variant
@@ -56,7 +57,7 @@ def bisect(options: argparse.Namespace) -> int:
     options.progress.begin("looking for the match")
     with executor_of(options) as executor:
         made = bisect_kernel(store, kernel, variant, seconds=options.seconds, executor=executor)
-    put(options, made, bisect_lines(made))
+    put(options, made, bisect_lines(made, store.path))
     if made["outcome"] is None and not made["wrong"]:
         return 2
     return int(made["wrong"])
@@ -73,20 +74,20 @@ def _run(options: argparse.Namespace, store: Store, variant: Variant) -> int:
             executor=executor,
             progress=options.progress.update,
         )
-    put(options, made, run_lines(made))
+    put(options, made, run_lines(made, store.path))
     if made["wrong"]:
         return 1
     return 0 if made["told"] else 2
 
 
-def run_lines(made: Data) -> Iterator[Line]:
+def run_lines(made: Data, path: Path) -> Iterator[Line]:
     """The answer for a whole run: what is wrong, then what was tried."""
     for one in made["changed"][:FEW]:
         yield Styled(f"since the run: {one['said']}", "changed")
-    yield from _found_lines(made)
+    yield from _found_lines(made, path)
     steps = made["steps"]
     for one in steps["differing"][:FEW]:
-        yield from _step_lines(one)
+        yield from _step_lines(one, path)
     if len(steps["differing"]) > FEW:
         yield Styled(
             f"{plural(len(steps['differing']) - FEW, 'more step')}; --json has all", "hint"
@@ -149,13 +150,13 @@ def _bad_kernels(rows: list[Data]) -> Iterator[Line]:
         yield Styled(f"{plural(len(bad) - FEW, 'more kernel')}; --json has all", "hint")
 
 
-def _found_lines(made: Data) -> Iterator[Line]:
+def _found_lines(made: Data, path: Path) -> Iterator[Line]:
     """Each step that is to blame once, with the kernels that it made wrong."""
     groups: dict[tuple[str, ...], list[Data]] = {}
     for found in made["found"]:
         groups.setdefault(_blamed(found), []).append(found)
     for first, *others in groups.values():
-        yield from bisect_lines({**first, "changed": []})
+        yield from bisect_lines({**first, "changed": []}, path)
         if others:
             named = ", ".join(one["kernel"]["name"] for one in others[:FEW])
             yield Styled(f"the same in {plural(len(others), 'other kernel')}: {named}", "hint")
@@ -172,7 +173,7 @@ def _blamed(found: Data) -> tuple[str, ...]:
     return "failed", found["failed"]["pass"], found["failed"]["error"]["what"]
 
 
-def _step_lines(one: Data) -> Iterator[Line]:
+def _step_lines(one: Data, path: Path) -> Iterator[Line]:
     """A step whose two nodes were found to differ."""
     rule, verdict = one["rule"], one["verdict"]
     yield Styled(f"{rule['name']} is wrong, in pass {one['pass']}", "heading")
@@ -181,7 +182,7 @@ def _step_lines(one: Data) -> Iterator[Line]:
         [
             ("rule", rule["equation"]),
             ("written at", f"{rule['file']}:{rule['line']}"),
-            ("match", f"{place}, `uopviz show TRACE {one['rewrite']} {one['step']}`"),
+            ("match", f"{place}, `{show_command(path, one['rewrite'], one['step'])}`"),
             *((name, value) for name, value in verdict.get("values", [])),
             ("result before", verdict.get("before", "")),
             ("result after", verdict.get("after", "")),
@@ -190,7 +191,7 @@ def _step_lines(one: Data) -> Iterator[Line]:
     yield ""
 
 
-def bisect_lines(made: Data) -> Iterator[Line]:
+def bisect_lines(made: Data, path: Path) -> Iterator[Line]:
     """The answer of a search in a kernel: the sentence, then what is known of the match."""
     yield from head_lines(made)
     outcome, culprit = made["outcome"], made["culprit"]
@@ -198,13 +199,13 @@ def bisect_lines(made: Data) -> Iterator[Line]:
         yield Styled(f"{failed['pass']} fails", "problem")
         yield from error_lines(failed["error"])
         if failed["step"] is not None:
-            yield from _culprit(made, failed["step"], "broken")
+            yield from _culprit(made, failed["step"], "broken", path)
     elif culprit is None and outcome is not None:
         yield outcome["said"]
     elif outcome is not None:
         yield Styled(outcome["said"], "problem")
     if culprit is not None:
-        yield from _culprit(made, culprit, "made wrong")
+        yield from _culprit(made, culprit, "made wrong", path)
     for note in made["notes"]:
         yield Styled(note, "problem")
     asked = made["asked"]
@@ -212,7 +213,7 @@ def bisect_lines(made: Data) -> Iterator[Line]:
     yield Styled(f"{plural(asked, 'state')} of the kernel {were} run", "hint")
 
 
-def _culprit(made: Data, culprit: Data, how: str) -> Iterator[Line]:
+def _culprit(made: Data, culprit: Data, how: str, path: Path) -> Iterator[Line]:
     match = culprit["match"]
     yield ""
     if match is None:
@@ -228,7 +229,7 @@ def _culprit(made: Data, culprit: Data, how: str) -> Iterator[Line]:
     yield Styled(f"{how} by {rule['name']}, in pass {culprit['pass']}", "heading")
     where = f"step {match['step']} of {match['rewrite']}"
     if (found := made["inTrace"]) is not None:
-        where += f", `uopviz show TRACE {found['rewrite']} {found['step']}`"
+        where += f", `{show_command(path, found['rewrite'], found['step'])}`"
     yield from pair_lines(
         [
             ("rule", f"{rule['equation']}"),

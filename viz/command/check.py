@@ -55,11 +55,13 @@ def check(options: argparse.Namespace) -> int:
     names, seconds = tuple(path.name for path in files), float(options.seconds)
     part = Part(str(files[0].absolute()), wanted, rules, seconds, files=names)
     options.progress.begin("checking")
+
+    def telling(said: str) -> None:
+        options.progress.update(None, said)
+
     made = {}
     if wanted:
-        found = check_passes(
-            store, part, options.jobs, options.progress.update, _executor(options.executor)
-        )
+        found = check_passes(store, part, options.jobs, telling, _executor(options.executor))
         made = {one["rewrite"]: one for one in found}
     if not rules and made and of is not None:
         save(place, of, known | made)

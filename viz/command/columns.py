@@ -9,17 +9,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from viz.terminal import Line, Piece, Style, Styled, plain, width
+from viz.terminal import Line, Piece, Style, Styled, line_room, plain, width
 
 GAP = "  "
 
 
 class Column(NamedTuple):
-    """A column of a table: its title, whether its cells end at the right (numbers), its style."""
+    """A column of a table: its title, whether its cells end at the right (numbers), its style; and
+    from what rank on it goes where a table is too wide for the terminal (0: never)."""
 
     title: str
     right: bool = False
     style: Style | None = None
+    spare: int = 0
 
 
 def table(
@@ -27,6 +29,16 @@ def table(
 ) -> Iterator[Line]:
     """Lines with the cells of each column below each other, two columns in from the left."""
     kept = [list(row) for row in rows]
+    left_out: list[str] = []
+    room = line_room()
+    while room is not None and (spare := max(column.spare for column in columns)):
+        if _wide(columns, kept, head) <= room:
+            break
+        gone = max(at for at, column in enumerate(columns) if column.spare == spare)
+        left_out.insert(0, columns[gone].title)
+        columns = [*columns[:gone], *columns[gone + 1 :]]
+        for row in kept:
+            del row[gone]
     titles = [Styled(column.title, "hint") for column in columns]
     widths = [
         max((width(plain(row[at])) for row in ([titles] if head else []) + kept), default=0)
@@ -36,6 +48,17 @@ def table(
         yield _line(columns, widths, titles)
     for row in kept:
         yield _line(columns, widths, row)
+    if left_out and kept:
+        yield Styled(f"  for want of room without {', '.join(left_out)}; --wide has all", "hint")
+
+
+def _wide(columns: Sequence[Column], rows: Sequence[Sequence[Piece]], head: bool) -> int:
+    """Columns of the terminal that a table takes."""
+    cells = [[column.title for column in columns]] * head + [*map(list, rows)]
+    return sum(
+        len(GAP) + max((width(plain(row[at])) for row in cells), default=0)
+        for at in range(len(columns))
+    )
 
 
 def plural(n: int, one: str, many: str = "") -> str:
@@ -43,14 +66,14 @@ def plural(n: int, one: str, many: str = "") -> str:
     return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
-def milliseconds(us: float) -> str:
-    """A time in milliseconds: `1,234.5 ms`."""
-    return f"{us / 1000:,.1f} ms"
-
-
-def microseconds(us: float) -> str:
-    """A time in microseconds: `1,234 us`."""
-    return f"{us:,.0f} us"
+def duration(us: float) -> str:
+    """A time in the unit that suits it, to three digits: `21 us`, `1.98 ms`, `12.9 s`."""
+    value, unit = next(
+        ((us / factor, unit) for unit, factor in (("s", 1e6), ("ms", 1e3)) if us >= factor),
+        (us, "us"),
+    )
+    decimals = 0 if value >= 100 or value == int(value) else 1 if value >= 10 else 2
+    return f"{value:,.{decimals}f} {unit}"
 
 
 def size(count: int) -> str:

@@ -17,7 +17,7 @@ from viz.command.names import find_trace
 from viz.command.session import put, run_named
 from viz.compare.comparison import Comparison
 from viz.compare.gate import Gate, failed_gates, parse_gates
-from viz.files.regular import replace_file
+from viz.files.regular import check_ending, replace_file
 from viz.share.exportfile import is_export
 from viz.share.html import export_html
 from viz.share.reopened import open_run, runs_in
@@ -35,6 +35,8 @@ def diff(options: argparse.Namespace) -> int:
     if options.b is None:
         return _diff_runs(options, gates)
     a, b = (Path(name) for name in (options.a, options.b))
+    if options.html is not None:
+        check_ending(Path(options.html), "a comparison", ".html")
     if (a.is_dir() or b.is_dir()) and options.html is not None:
         raise TraceError("--html writes two runs, and no folders", hint="name two traces")
     if a.is_dir() and b.is_dir():

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final
 
-from viz.command.columns import Column, microseconds, plural, size, table
+from viz.command.columns import Column, duration, plural, size, table
 from viz.ratio import figure, time_words
 from viz.terminal import ELLIPSIS, Line, Style, Styled
 
@@ -90,10 +90,10 @@ def _scopes(data: Data, everything: bool) -> Iterator[Line]:
         Column("state"),
         Column("number", True),
         Column("steps", True),
-        Column("registers", True),
+        Column("registers", True, spare=2),
         Column("time", True),
         Column("name"),
-        Column("first difference", style="hint"),
+        Column("first difference", style="hint", spare=1),
     )
     listed = shown if everything else shown[:FEW]
     yield from table(columns, map(_scope_row, listed))
@@ -191,7 +191,7 @@ def _amount(value: float | None, unit: str) -> str:
     if value is None:
         return "-"
     if unit == "us":
-        return microseconds(value)
+        return duration(value)
     return size(int(value)) if unit == "B" else f"{value:,}"
 
 

@@ -13,7 +13,7 @@ from typing import Final
 from core.errors import TraceError
 from viz.command.names import find_kernel
 from viz.command.session import open_store, open_stores, put
-from viz.files.regular import replace_file
+from viz.files.regular import check_ending, replace_file
 from viz.format.schema import SUFFIX
 from viz.share.copy import write_trace
 from viz.share.exportfile import is_export
@@ -31,6 +31,10 @@ def export(options: argparse.Namespace) -> int:
     """Writes runs as one HTML file, or a run as a trace."""
     if options.values and options.redact:
         options.error("--redact leaves out captured values: give one of --values and --redact")
+    if options.output is not None:
+        form = options.format
+        ends = tuple(SUFFIXES.values()) if form is None else (SUFFIXES[form], "")
+        check_ending(Path(options.output), f"a run as {form}" if form else "a run", *ends)
     runs = open_stores(options)
     path = Path(options.output or _beside(runs, SUFFIXES[options.format or "html"]))
     if path.exists() and any(path.samefile(run.path) for run in runs):
@@ -87,6 +91,8 @@ def export(options: argparse.Namespace) -> int:
 
 def timeline(options: argparse.Namespace) -> int:
     """Writes when everything happened as trace events."""
+    if options.output is not None:
+        check_ending(Path(options.output), "a timeline", ".json")
     store = open_store(options)
     options.progress.begin("collecting when everything happened")
     made = trace_events(store.timeline(), store.run()["name"])

@@ -6,9 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Final
 
-from core.errors import TraceError
 from viz.command.session import chosen_bundle, chosen_entry, number_first, open_store, put
-from viz.files.regular import replace_file
+from viz.files.regular import check_ending, replace_file
 from viz.share.dot import dot_text, is_graph
 from viz.share.drawing import drawing
 from viz.share.svg import is_picture, svg_text
@@ -22,12 +21,8 @@ def graph(options: argparse.Namespace) -> int:
     if options.number is None and options.kernel is None and options.pass_name is None:
         return options.error(_WHICH)
     path = Path(options.output) if options.output else None
-    if path is not None and path.suffix not in (".dot", ".gv", ".svg"):
-        raise TraceError(
-            f"a graph is written as .dot or .svg, not as {path.suffix or 'a file without ending'}",
-            where=str(path),
-            hint="-o graph.svg",
-        )
+    if path is not None:
+        check_ending(path, "a graph", ".svg", ".dot", ".gv")
     store = open_store(options)
     number = chosen_entry(options, store.tree()["rows"])
     if number is None:

@@ -57,6 +57,16 @@ def find_trace(name: str | None) -> Chosen:
     raise TraceError("there is no such trace", name, close or "give a file, or record one: VIZ=1")
 
 
+def is_file(word: str) -> bool:
+    """Whether a word can only be meant as a trace."""
+    return _is_path(word) or os.path.exists(word) or re.fullmatch(r"-\d{1,6}", word) is not None
+
+
+def is_node(word: str) -> bool:
+    """Whether a word is called as nodes are: `u123`."""
+    return word.startswith("u") and _NODE.fullmatch(word) is not None
+
+
 def find_kernel(rows: Sequence[Row], name: str) -> Row:
     """The row of the kernel that a person means: its name or the beginning of it, its number, or a
     call that it alone computes, such as `Conv2d`."""

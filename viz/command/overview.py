@@ -12,7 +12,7 @@ from typing import Any, Final
 from core.errors import UopvizError
 from viz.command.columns import (
     Column,
-    milliseconds,
+    duration,
     moment,
     plural,
     size,
@@ -142,7 +142,7 @@ def overview_lines(run: Row, rows: Sequence[Row], data: Row, trace: str) -> Iter
             columns,
             (
                 (
-                    milliseconds(1000 * one["ms"]),
+                    duration(1000 * one["ms"]),
                     f"{one['steps']:,}",
                     str(one["id"]),
                     one["name"],
@@ -170,7 +170,7 @@ def _rule_row(row: Row) -> tuple[str, ...]:
     """The time of its tries; where the trace does not say it, that of its matches."""
     tries = row.get("tries")
     return (
-        milliseconds(cost_of(row)),
+        duration(cost_of(row)),
         f"{tries:,}" if tries is not None else "-",
         f"{row['matches']:,}",
         row["rule"],
@@ -191,10 +191,10 @@ def _kernel_lines(kernels: Sequence[Row]) -> Iterator[Line]:
     )
     rows = [
         (
-            milliseconds(kernel["us"]) if kernel["us"] is not None else "-",
+            duration(kernel["us"]) if kernel["us"] is not None else "-",
             f"{(kernel['us'] or 0) / total:.0%}" if total else "-",
             f"{kernel['launches']:,}" if kernel["launches"] is not None else "-",
-            milliseconds(1000 * kernel["ms"]),
+            duration(1000 * kernel["ms"]),
             kernel["name"],
             kernel["calls"],
         )

@@ -9,7 +9,7 @@ import argparse
 import sys
 from typing import Any, Final, NoReturn, cast
 
-from viz.command.arguments import Parser, choosing_run, number, positive, printing
+from viz.command.arguments import Parser, choosing_run, number, of_trace, positive, printing
 from viz.command.tryparser import add_trying, executing
 from viz.terminal import put_line
 from viz.work.targets import USUAL
@@ -18,6 +18,16 @@ _NUMBER_HELP: Final = "number of a pass or group, as listed"
 _DIFF: Final = "compare two runs; exit code 0: equal, 1: they differ, 2: not to be compared"
 _CHECK: Final = "check whether the steps of a run are right; exit code 1: one is not"
 _WHY_NOT: Final = "print why a rule did not fire at a node of a pass, or where it nearly did"
+
+
+FINDS: Final = {
+    "diff": "the runs differ; with `--fail-on`, only in what that lists",
+    "check": "a step is wrong",
+    "bisect": "a result or a step is wrong",
+    "what-if": "the kernel fails, or its result is wrong",
+    "replay": "a kernel has become another one",
+}
+"""What exit code 1 says, of commands that look for something. All others end with 0 or 2."""
 
 
 class _Version(argparse.Action):
@@ -42,7 +52,6 @@ def build_parser() -> Parser:
         run="viz.command.start:start",
         error=parser.error,
         live=False,
-        failing=1,
         json=False,
         port=None,
         browser=True,
@@ -54,14 +63,7 @@ def build_parser() -> Parser:
     def command(name: str, run: str, text: str) -> Parser:
         made = commands.add_parser(name, help=text, description=text)
         made.set_defaults(run=f"viz.command.{run}", error=made.error)
-        made.add_argument(
-            "trace",
-            nargs="?",
-            metavar="TRACE",
-            help="a trace, an exported file, a part of the name of a recent trace, or -2 for the "
-            "second youngest (default: the youngest)",
-        )
-        made.add_argument("--json", action="store_true", help="print JSON")
+        of_trace(made)
         if name not in ("open", "serve", "export"):
             choosing_run(made)
         return made
@@ -175,18 +177,22 @@ def build_parser() -> Parser:
     printing(made)
 
     made = commands.add_parser("why-not", help=_WHY_NOT, description=_WHY_NOT)
+    made.intermixed = True
+    made.usage = "uopviz why-not [TRACE] PASS [NODE] RULE [OPTION ...]"
     made.set_defaults(run="viz.command.whynot:why_not", error=made.error)
-    made.add_argument("trace", metavar="TRACE", help="a trace, or -1 for the youngest")
+    of_trace(made)
     made.add_argument(
-        "pass_name", metavar="PASS", help="a pass: its number or name, or simplify#2 for the second"
+        "pass_name",
+        nargs="?",
+        metavar="PASS",
+        help="a pass: its number or name, or simplify#2 for the second",
     )
     made.add_argument(
         "node", nargs="?", metavar="NODE", help="a node, u123; without it: where RULE nearly fits"
     )
-    made.add_argument("rule", metavar="RULE", help="a rule: its name, or its number")
+    made.add_argument("rule", nargs="?", metavar="RULE", help="a rule: its name, or its number")
     choosing_run(made)
     made.add_argument("--kernel", metavar="NAME", help="the kernel that PASS is of")
-    made.add_argument("--json", action="store_true", help="print JSON")
     made.add_argument(
         "--no-run",
         dest="call",
@@ -198,7 +204,6 @@ def build_parser() -> Parser:
     add_trying(commands)
 
     made = command("check", "check:check", _CHECK)
-    made.set_defaults(failing=2)
     made.add_argument("--kernel", metavar="NAME", help="only this kernel: its name, number or call")
     made.add_argument(
         "--pass", dest="pass_name", metavar="NAME", help="only passes of this name, or this number"
@@ -259,7 +264,7 @@ def build_parser() -> Parser:
 
 def _comparing(made: Parser) -> None:
     """The arguments of `uopviz diff`."""
-    made.set_defaults(run="viz.command.diff:diff", error=made.error, failing=2)
+    made.set_defaults(run="viz.command.diff:diff", error=made.error)
     made.add_argument("a", metavar="A", help="the trace of before, or a folder of traces")
     made.add_argument(
         "b",

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from core.errors import TraceError
 from viz.command.columns import Column, plural, table
 from viz.command.session import put
 from viz.command.whatif import chosen_kernel, difference_lines, executor_of, trace_of
@@ -23,10 +24,16 @@ _FEW: Final = 3
 def replay(options: argparse.Namespace) -> int:
     """Compiles kernels again; exit code 1 where one of them differs, 2 where one cannot be
     compiled."""
+    keep = None if options.output is None else Path(options.output)
+    if keep is not None and keep.suffix:
+        raise TraceError(
+            "what is recorded are several traces: -o names a folder",
+            where=str(keep),
+            hint=f"-o {keep.stem}",
+        )
     store = trace_of(options)
     kernel = None if options.kernel is None else chosen_kernel(options, store)
     options.progress.begin("compiling with the code on disk")
-    keep = None if options.output is None else Path(options.output)
     if keep is not None:
         keep.mkdir(parents=True, exist_ok=True)
     with executor_of(options) as executor:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from core.errors import TraceError
 from viz.command.whatif import chosen_kernel, trace_of, variant_of
-from viz.files.regular import replace_file
+from viz.files.regular import check_ending, replace_file
 from viz.terminal import put_line, say
 from viz.views.store import Store
 from viz.whatif.kept import kept_one
@@ -19,6 +19,8 @@ def script(options: argparse.Namespace) -> int:
     """Writes the program, or prints it."""
     if options.bindings and options.minimise:
         options.error("--minimise makes a script that compiles the kernel: not with --bindings")
+    if options.output is not None:
+        check_ending(Path(options.output), "a script", ".py")
     store = trace_of(options)
     kernel, variant = _asked(options, store)
     options.progress.begin("making it smaller" if options.minimise else "writing")

@@ -12,7 +12,16 @@ from core.errors import TraceError, UopvizError
 from viz.command.names import Row, below, find_kernel, find_pass, find_trace
 from viz.read.tracefile import Progress as Reading
 from viz.share.reopened import open_run, open_runs, runs_in
-from viz.terminal import Line, Progress, drop_output, put_json, put_lines, say
+from viz.terminal import (
+    Line,
+    Progress,
+    drop_output,
+    give_room,
+    put_json,
+    put_lines,
+    say,
+    show_command,
+)
 from viz.views.answers import SINCE
 from viz.views.run import NAMES, Run
 
@@ -152,11 +161,11 @@ def chosen_bundle(store: Run, number: int) -> dict[str, Any]:
     if any(row["id"] == number for row in store.tree()["rows"]):
         raise TraceError(
             f"number {number} is a group of passes, and has no steps of its own",
-            hint=f"`uopviz show TRACE {number}` lists its passes; --pass NAME chooses one",
+            hint=f"`{show_command(store.path, number)}` lists its passes; --pass NAME chooses one",
         )
     raise TraceError(
         f"there is no pass {number} in this trace",
-        hint="`uopviz show TRACE --tree` lists the numbers",
+        hint=f"`{show_command(store.path, '--tree')}` lists the numbers",
     )
 
 
@@ -168,6 +177,7 @@ def put(options: argparse.Namespace, data: Any, lines: Iterable[Line]) -> int:
         if options.json:
             put_json(data)
         else:
+            give_room(options.wide)
             put_lines(lines, options.color, options.wide, options.pager)
         sys.stdout.flush()
     except BrokenPipeError:

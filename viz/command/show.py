@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from core.errors import TraceError
 from core.uop.origin import split_origin
-from viz.command.columns import Column, microseconds, milliseconds, plural, table
+from viz.command.columns import Column, duration, plural, table
 from viz.command.names import Row, below, in_tree_order, program_rows
 from viz.command.overview import (
     note_lines,
@@ -135,7 +135,7 @@ def _tree_row(row: Row, level: int) -> tuple[Piece, ...]:
     style: Style = "problem" if failed else "name"
     said = f"{name}  [{row['status']}]" if failed else name
     titled = Styled(said, style) if failed or row["kind"] == "context" else said
-    return str(row["id"]), f"{row['steps']:,}", milliseconds(1000 * row["ms"]), titled, row["calls"]
+    return str(row["id"]), f"{row['steps']:,}", duration(1000 * row["ms"]), titled, row["calls"]
 
 
 # a pass
@@ -161,7 +161,7 @@ def pass_lines(
             f"-{len(step['removed'])}",
             f"+{len(step['added'])}",
             f"~{len(step['moved'])}",
-            microseconds(step["us"]),
+            duration(step["us"]),
             store.rule_name(step["rule"]),
         )
         for i, step in enumerate(bundle["steps"], 1)
@@ -270,7 +270,7 @@ def step_lines(
     bound = [f"{one['name']} = {one['node']}" for one in data["bindings"]]
     changed = {one["file"]: one["state"] for one in data["files"]}
     calls = [_call(call, changed) for call in data["calls"]]
-    time = [microseconds(data["us"])]
+    time = [duration(data["us"])]
     for name, values in (
         ("equation", [rule["equation"]]),
         ("rule", [rule["place"] + _today(rule["since"])]),

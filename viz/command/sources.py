@@ -10,7 +10,7 @@ from core.errors import TraceError
 from viz.command.columns import Column, table
 from viz.command.names import Row, program_rows
 from viz.command.session import put
-from viz.terminal import Line, Styled
+from viz.terminal import Line, Styled, show_command
 from viz.views.answers import KERNEL, SCHEDULE
 from viz.views.run import Run
 
@@ -23,7 +23,7 @@ def show_text(
 ) -> int:
     """Prints the text that is asked for, of the kernel or schedule that `number` is, or is in; or a
     list of its texts. Raises TraceError for one that there is not."""
-    row = _subject(rows, number)
+    row = _subject(store, rows, number)
     answer = KERNEL if row["label"] == "kernel" else SCHEDULE
     texts: list[Text] = (store.ask(answer, row["id"]) or {"artifacts": []})["artifacts"]
     if not options.text:
@@ -34,15 +34,16 @@ def show_text(
     return put(options, text, text["text"].splitlines())
 
 
-def _subject(rows: Sequence[Row], number: int | None) -> Row:
+def _subject(store: Run, rows: Sequence[Row], number: int | None) -> Row:
     """The row of the kernel or schedule; without a number, that of the only schedule."""
+    listing = f"`{show_command(store.path, '--tree')}`"
     if number is None:
         found = [row for row in program_rows(rows) if row["label"] == "schedule"]
         if len(found) == 1:
             return found[0]
         raise TraceError(
             f"this run has {len(found)} schedules" if found else "this run has no schedule",
-            hint="name one by its number, or a kernel with --kernel: `uopviz show TRACE --tree`",
+            hint=f"name one by its number, or a kernel with --kernel: {listing}",
         )
     by_place = {row["row"]: row for row in rows}
     row = next((row for row in rows if row["id"] == number), None)
@@ -51,7 +52,7 @@ def _subject(rows: Sequence[Row], number: int | None) -> Row:
     if row is None:
         raise TraceError(
             f"number {number} is no part of a kernel or schedule, and has no texts",
-            hint="`uopviz show TRACE --tree` lists the numbers",
+            hint=f"{listing} lists the numbers",
         )
     return row
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from viz.command.columns import Column, microseconds, plural, table
+from viz.command.columns import Column, duration, plural, table
 from viz.command.names import Row
 from viz.command.overview import problem_lines, run_lines
 from viz.command.session import open_store, put, run_of
@@ -29,6 +29,8 @@ _PART: Final = 1.0
 
 def stats(options: argparse.Namespace) -> int:
     """Which rules cost, and which never match."""
+    if options.kernel is not None and options.pass_name is None:
+        options.error("--kernel says of which kernel the pass is: give --pass, too")
     store = open_store(options)
     if options.pass_name is not None or options.rule is not None:
         return time_tries(options, store)
@@ -65,13 +67,13 @@ def stats_lines(run: Row, totals: Row, never: Sequence[Row]) -> Iterator[Line]:
     yield ""
     rows, untimed = totals["rows"], totals.get("untimed")
     columns = (
-        Column("matching", True),
+        Column("matching", True, spare=1),
         Column("trying", True),
         Column("tries", True),
         Column("matches", True),
-        Column("declines", True),
-        Column("added", True, "added"),
-        Column("removed", True, "removed"),
+        Column("declines", True, spare=2),
+        Column("added", True, "added", spare=3),
+        Column("removed", True, "removed", spare=3),
         Column("rule"),
         Column("pass", style="hint"),
     )
@@ -79,7 +81,7 @@ def stats_lines(run: Row, totals: Row, never: Sequence[Row]) -> Iterator[Line]:
     if len(rows) > _COSTLY:
         yield Styled(f"{plural(len(rows) - _COSTLY, 'more row')}; --json has all", "hint")
     if untimed is not None:
-        yield f"  {microseconds(untimed['us'])} outside matches: {OUTSIDE_MATCHES}"
+        yield f"  {duration(untimed['us'])} outside matches: {OUTSIDE_MATCHES}"
     if totals["counted"] < totals["steps"]:
         yield f"  nodes of {totals['counted']:,} of {totals['steps']:,} steps are counted"
     if not never:
@@ -97,12 +99,12 @@ def stats_lines(run: Row, totals: Row, never: Sequence[Row]) -> Iterator[Line]:
 
 
 def _us(value: float | None) -> str:
-    return "not recorded" if value is None else microseconds(value)
+    return "not recorded" if value is None else duration(value)
 
 
 def _rule_row(row: Row) -> tuple[str, ...]:
     return (
-        microseconds(row["us"]) if row["matches"] else "-",
+        duration(row["us"]) if row["matches"] else "-",
         _us(row.get("tryUs")),
         f"{row['tries']:,}" if row.get("tries") is not None else "not recorded",
         f"{row['matches']:,}",

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from core.errors import TraceError
-from viz.command.columns import Column, microseconds, plural, table
+from viz.command.columns import Column, duration, plural, table
 from viz.command.names import Row, below, find_kernel, find_pass, find_rule
 from viz.command.session import put
 from viz.terminal import Line, Styled
@@ -50,12 +50,12 @@ def time_tries(options: argparse.Namespace, run: Run) -> int:
 
 def pass_lines(found: Row) -> Iterator[Line]:
     """The rules of one pass, those that were tried for the longest time first."""
-    took = "not ended" if found["us"] is None else microseconds(found["us"])
+    took = "not ended" if found["us"] is None else duration(found["us"])
     yield Styled(f"pass {found['rewrite']} {found['pass']}: {took}", "heading")
     if not found["known"]:
         yield Styled(NOT_TIMED, "hint")
     columns = (
-        *(Column("trying", True), Column("in function", True), Column("tries", True)),
+        *(Column("trying", True), Column("in function", True, spare=1), Column("tries", True)),
         *(Column("matches", True), Column("rule"), Column("written at", style="hint")),
     )
     rows = [
@@ -74,7 +74,7 @@ def rule_lines(page: Row, rows: dict[int, Row]) -> Iterator[Line]:
     if times is None:
         yield Styled(NOT_TIMED, "hint")
     columns = (
-        *(Column("trying", True), Column("in function", True), Column("tries", True)),
+        *(Column("trying", True), Column("in function", True, spare=1), Column("tries", True)),
         *(Column("matches", True), Column("declines", True), Column("pass")),
     )
     listed = [
@@ -89,12 +89,12 @@ def rule_lines(page: Row, rows: dict[int, Row]) -> Iterator[Line]:
     yield Styled(f"{plural(len(times['rewrite']) + times['leftOut'], 'pass', 'passes')}", "heading")
     columns = (
         Column("trying", True),
-        Column("in function", True),
+        Column("in function", True, spare=1),
         Column("tries", True),
         Column("pass"),
     )
     listed = [
-        (microseconds(us), microseconds(inside), f"{tried:,}", f"{number} {rows[number]['name']}")
+        (duration(us), duration(inside), f"{tried:,}", f"{number} {rows[number]['name']}")
         for number, us, inside, tried in zip(
             *(times[key] for key in ("rewrite", "us", "functionUs", "tries")), strict=True
         )
@@ -109,7 +109,7 @@ def _times(row: Row) -> tuple[str, str, str]:
     if row["tryUs"] is None:
         return "-", "-", "-" if row.get("tries") is None else f"{row['tries']:,}"
     tried = "not recorded" if row["tries"] is None else f"{row['tries']:,}"
-    return microseconds(row["tryUs"]), microseconds(row["functionUs"]), tried
+    return duration(row["tryUs"]), duration(row["functionUs"]), tried
 
 
 def _more(count: int) -> Iterator[Line]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from viz.command.arguments import Parser, choosing_run, number, positive, printing, width
+from viz.command.arguments import Parser, choosing_run, number, of_trace, positive, printing, width
 
 _WHAT_IF: Final = (
     "compile a kernel otherwise, run it beside the old one, and print what differs; exit code 1: "
@@ -30,7 +30,7 @@ def add_trying(commands: Any) -> None:
     ):
         made = commands.add_parser(name, help=text, description=text)
         made.set_defaults(run=f"viz.command.{run}", error=made.error)
-        made.add_argument("trace", metavar="TRACE", help="a trace, or -1 for the youngest")
+        of_trace(made, json=name != "script")
         choosing_run(made)
         made.add_argument(
             "--kernel",
@@ -39,8 +39,6 @@ def add_trying(commands: Any) -> None:
             help="a kernel: its name, the beginning of it, its number, or a call such as Conv2d"
             + ("; left out: the whole run" if name == "bisect" else ""),
         )
-        if name != "script":
-            made.add_argument("--json", action="store_true", help="print JSON")
         if name != "variants":
             _varying(made)
         if name in ("what-if", "bisect"):
@@ -99,7 +97,6 @@ def add_trying(commands: Any) -> None:
             )
             made.add_argument("-o", "--output", metavar="FILE", help="default: print it")
         if name == "bisect":
-            made.set_defaults(failing=2)
             made.add_argument(
                 "--jobs",
                 type=positive,
@@ -109,8 +106,8 @@ def add_trying(commands: Any) -> None:
         printing(made)
 
     made = commands.add_parser("replay", help=_REPLAY, description=_REPLAY)
-    made.set_defaults(run="viz.command.replay:replay", error=made.error, failing=2)
-    made.add_argument("trace", metavar="TRACE", help="a trace, or -1 for the youngest")
+    made.set_defaults(run="viz.command.replay:replay", error=made.error)
+    of_trace(made)
     choosing_run(made)
     made.add_argument(
         "--kernel",
@@ -118,7 +115,6 @@ def add_trying(commands: Any) -> None:
         help="this kernel only: its name, the beginning of it, its number, or a call",
     )
     made.add_argument("--all", action="store_true", help="list the kernels that are equal, too")
-    made.add_argument("--json", action="store_true", help="print JSON")
     made.add_argument(
         "--seconds",
         type=positive,

@@ -228,8 +228,8 @@ def variant_lines(rows: list[Data]) -> Iterator[Line]:
         Column("variant"),
         Column("time", True),
         Column("95 %"),
-        Column("registers", True),
-        Column("instructions", True),
+        Column("registers", True, spare=1),
+        Column("instructions", True, spare=2),
         Column("result"),
     )
     yield from table(columns, map(_variant_row, rows))

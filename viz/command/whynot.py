@@ -12,7 +12,16 @@ from typing import Final
 
 from core.errors import TraceError
 from viz.command.columns import Column, plural, table
-from viz.command.names import Row, below, find_kernel, find_pass, find_rule, node_number
+from viz.command.names import (
+    Row,
+    below,
+    find_kernel,
+    find_pass,
+    find_rule,
+    is_file,
+    is_node,
+    node_number,
+)
 from viz.command.session import open_store, put
 from viz.terminal import Line, Styled
 from viz.views.store import Store
@@ -25,6 +34,7 @@ _ROWS: Final = 20
 
 def why_not(options: argparse.Namespace) -> int:
     """Why a rule did not fire."""
+    _sort_out(options)
     node = None if options.node is None else node_number(options.node)
     store = open_store(options)
     if not isinstance(store, Store):
@@ -45,6 +55,27 @@ def why_not(options: argparse.Namespace) -> int:
     answer = WHY_DECLINED if options.call else WHY_NOT
     said = store.ask(answer, chosen["id"], node, rule["id"])
     return put(options, said, reason_lines(said, rule))
+
+
+def _sort_out(options: argparse.Namespace) -> None:
+    """Which of the words is which: the last one is the rule, a node is one that is called like it,
+    and a trace stands before a pass. Ends with exit code 2 where one is missing."""
+    given = (options.trace, options.pass_name, options.node, options.rule)
+    words = [word for word in given if word is not None]
+    options.trace = options.node = None
+    has_trace = bool(words) and (len(words) == 4 or is_file(words[0]))
+    if len(words) == 3 and not is_node(words[1]):
+        has_trace = True
+    rest = words[has_trace:]
+    if len(rest) < 2:
+        missing = "PASS and RULE" if not rest else "PASS or RULE"
+        is_one = "are" if not rest else "is"
+        options.error(f"{missing} {is_one} missing: uopviz why-not [TRACE] PASS [NODE] RULE")
+    if has_trace:
+        options.trace = words[0]
+    options.pass_name, options.rule = rest[0], rest[-1]
+    if len(rest) == 3:
+        options.node = rest[1]
 
 
 def _tried(store: Store, rewrite: int) -> set[int]:
@@ -111,6 +142,12 @@ def near_lines(misses: Row) -> Iterator[Line]:
         yield Styled("it is not known to be among the rules of this pass", "problem")
     furthest = "it got furthest without fitting at" if misses["rows"] else "it nearly fits no other"
     yield f"  its pattern fits {misses['fitting']:,} of them; {furthest}"
+    if not misses["rows"] and misses["fits"]:
+        yield "  it fits"
+        fits = [(f"u{one['node']}", one["text"]) for one in misses["fits"]]
+        yield from table((Column("node", style="name"), Column("is")), fits, head=False)
+        if misses["fitting"] > len(fits):
+            yield Styled(f"{plural(misses['fitting'] - len(fits), 'more node')}", "hint")
     columns = (
         Column("node", style="name"),
         Column("parts", True),

@@ -33,6 +33,20 @@ _KINDS: Final = (
 )
 
 
+def check_ending(path: Path, what: str, *endings: str) -> None:
+    """Raises TraceError for a file whose name promises something else than `what`, which is
+    written to files that end like these."""
+    if path.suffix not in endings:
+        *first, last = [ending for ending in endings if ending]
+        allowed = f"{', '.join(first)} or {last}" if first else last
+        ending = path.suffix or "a file without an ending"
+        raise TraceError(
+            f"{what} is written as {allowed}, not as {ending}",
+            where=str(path),
+            hint=f"-o {path.stem}{endings[0]}",
+        )
+
+
 def kind_of(mode: int) -> str:
     """What a file that is not regular is, such as "a pipe"; "" for a regular one."""
     if stat.S_ISREG(mode):

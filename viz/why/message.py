@@ -68,6 +68,10 @@ def near_data(subject: Subject, rule: int, found: NearMisses) -> dict[str, Any]:
             }
             for row in found.rows
         ],
+        "fits": [
+            {"node": subject.process.node(node), "text": node_text(subject, node)}
+            for node in found.fits
+        ],
         "leftOut": found.left_out or None,
     }
 

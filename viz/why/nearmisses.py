@@ -18,6 +18,8 @@ from viz.why.subject import Subject
 
 MOST: Final = 50
 """Nodes that are kept."""
+FITTING: Final = 10
+"""Nodes where it fits that are kept."""
 SECONDS: Final = 10.0
 _NODE: Final = 20
 """Items that a try counts for."""
@@ -35,10 +37,12 @@ class NearMiss:
 @dataclass(frozen=True)
 class NearMisses:
     """Of `tried` nodes with an op that the pattern may begin with: at how many the pattern fits, at
-    how many it does not (`missed`), and those where it got furthest. `nodes`: that the rules of
-    the pass, or of its graph, have in all. `left_out`: what was not looked at, in a sentence."""
+    how many it does not (`missed`), those where it got furthest, and the first ones where it fits
+    (`fits`). `nodes`: that the rules of the pass, or of its graph, have in all. `left_out`: what
+    was not looked at, in a sentence."""
 
     rows: tuple[NearMiss, ...]
+    fits: tuple[int, ...]
     tried: int
     fitting: int
     missed: int
@@ -63,6 +67,7 @@ def near_misses(subject: Subject, rules: Sequence[int]) -> NearMisses:
     rows = sorted(found.best, reverse=True)
     return NearMisses(
         tuple(found.kept[-order] for _, order in rows),
+        tuple(found.fits),
         found.tried,
         found.fitting,
         found.missed,
@@ -79,6 +84,7 @@ class _Found:
         self.best: list[tuple[int, int]] = []
         """Parts that fit, and minus the place of a try: of equal ones the first is better."""
         self.kept: dict[int, NearMiss] = {}
+        self.fits: list[int] = []
         self.tried = self.fitting = self.missed = 0
         self.left_out = ""
 
@@ -93,6 +99,8 @@ class _Found:
                 continue
             if fit.fits:
                 self.fitting += 1
+                if len(self.fits) < FITTING:
+                    self.fits.append(node)
                 return
             if furthest is None or len(fit.fitted) > len(furthest.fit.fitted):
                 furthest = NearMiss(node, rule, fit)

@@ -15,6 +15,7 @@ from viz.budget import part, take
 from viz.read.nodes import Sources
 from viz.read.records import Rewrite
 from viz.read.steps import Events, read_steps
+from viz.terminal import show_command
 from viz.views.process import STRIDE, Process
 from viz.views.store import Store
 from viz.why.fit import Fitter
@@ -38,7 +39,7 @@ class Subject:
         if found is None:
             raise TraceError(
                 f"there is no pass {rewrite} in this trace",
-                hint="`uopviz show TRACE --tree` lists the numbers",
+                hint=f"`{show_command(store.path, '--tree')}` lists the numbers",
             )
         self.rewrite: Rewrite = found
         self.number = rewrite

@@ -54,7 +54,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def said(made: dict[str, Any]) -> str:
     assert SHAPES.problems(made, "RunBisection") == []
-    return "\n".join(map(plain, run_lines(made)))
+    return "\n".join(map(plain, run_lines(made, Path("run.viz"))))
 
 
 @pytest.mark.usefixtures("here")

@@ -305,7 +305,7 @@ def test_no_text_of_a_trace_reaches_the_terminal_as_it_is(
 
 def test_options_of_the_command() -> None:
     options = build_parser().parse_args(["diff", "a.viz", "b.viz"])
-    assert (options.a, options.b, options.fail_on, options.failing) == ("a.viz", "b.viz", None, 2)
+    assert (options.a, options.b, options.fail_on) == ("a.viz", "b.viz", None)
 
 
 def test_json_goes_with_conditions(a: Path, tmp_path: Path, capsys: Capture) -> None:

@@ -235,5 +235,5 @@ def test_an_address_that_is_none_is_said_at_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     record(tmp_path / "run.viz")
-    assert main(["serve", str(tmp_path / "run.viz"), "--executor", "http://x"]) == 1
+    assert main(["serve", str(tmp_path / "run.viz"), "--executor", "http://x"]) == 2
     assert "'http://x' is no executor" in capsys.readouterr().err

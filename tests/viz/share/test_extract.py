@@ -220,11 +220,11 @@ def test_the_command_says_what_it_wrote(
     assert f"left out: {SAID}" in said
     assert Store(out).kernels() == [1]
     before = rich.read_bytes()
-    assert main(["export", str(rich), "--format", "trace"]) == 1
+    assert main(["export", str(rich), "--format", "trace"]) == 2
     assert "would overwrite what is exported" in capsys.readouterr().err
     assert rich.read_bytes() == before
     out.write_text("mine")
-    assert main(["export", str(rich), "--format", "trace", "-o", str(out)]) == 1
+    assert main(["export", str(rich), "--format", "trace", "-o", str(out)]) == 2
     assert "not overwritten" in capsys.readouterr().err
     assert out.read_text() == "mine"
 

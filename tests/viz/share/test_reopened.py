@@ -264,7 +264,7 @@ def test_commands(
     sql = "select name, matches from rewrites"
     assert say("query", exported, sql) == say("query", trace, sql)
     code, _, err = say("query", answers, "select 1")
-    assert (code, "give the trace itself" in err) == (1, True)
+    assert (code, "give the trace itself" in err) == (2, True)
 
 
 def test_what_was_left_out_is_said(store: Store, dist: Path, tmp_path: Path) -> None:

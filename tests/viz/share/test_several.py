@@ -335,9 +335,9 @@ def test_the_command_exports_several(
         (("--kernel", "kernel_0"), "--kernel chooses from one run"),
     ):
         code, _, err = said(capsys, "export", store.path, other.path, *words)
-        assert (code, wrong in err) == (1, True)
+        assert (code, wrong in err) == (2, True)
     code, _, err = said(capsys, "export", made, made, made, made, made, "-o", tmp_path / "x.html")
-    assert (code, "more than 8 runs are too many" in err) == (1, True)
+    assert (code, "more than 8 runs are too many" in err) == (2, True)
 
 
 def test_each_run_of_a_file_is_chosen_by_its_letter(
@@ -359,7 +359,7 @@ def test_each_run_of_a_file_is_chosen_by_its_letter(
         (store.path, "B", "it holds one: leave out --run"),
     ):
         code, out, err = said(capsys, "show", path, "--run", letter)
-        assert (code, out) == (1, "")
+        assert (code, out) == (2, "")
         assert f"there is no run {letter!r} in this file" in err
         assert hint in err
     assert said(capsys, "show", store.path, "--run", "A")[0] == 0
@@ -404,7 +404,7 @@ def test_a_difference_is_written_as_a_page(
     assert page.read_text() == "my notes"
     assert err
     for wrong, said_of_it in (
-        (("diff", store.path, other.path, "--html", other.path), "would overwrite"),
+        (("diff", store.path, other.path, "--html", other.path), "is written as .html"),
         (("diff", tmp_path, tmp_path, "--html", page), "--html writes two runs"),
     ):
         code, _, err = said(capsys, *wrong)

@@ -157,7 +157,7 @@ def test_command_writes_the_timeline(
     written = json.loads(target.read_text())
     assert said["events"] == len(written["traceEvents"]) > 5
     check_events(written["traceEvents"])
-    assert main(["timeline", str(trace), "-o", str(tmp_path / "no" / "x.json")]) == 1
+    assert main(["timeline", str(trace), "-o", str(tmp_path / "no" / "x.json")]) == 2
     assert "cannot be written" in capsys.readouterr().err
 
 

@@ -178,5 +178,5 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert main([*words, "--target", "sm_90"]) == 0
     python.parse(out.read_text())
     assert "cuLaunchKernel" in out.read_text()
-    assert main(words) == 1
+    assert main(words) == 2
     assert "--target sm_90" in capsys.readouterr().err

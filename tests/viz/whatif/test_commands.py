@@ -76,10 +76,10 @@ def test_a_search_is_printed(store: Store) -> None:
     kernel = kernel_named(store, "r_")
     right = bisect(store, kernel, executor=Here())
     assert SHAPES.problems(right, "Bisection") == []
-    assert "agrees with the reference" in text(bisect_lines(right))
+    assert "agrees with the reference" in text(bisect_lines(right, Path("run.viz")))
     failed = bisect(store, kernel, Variant(skip=("reduce_in_loop",)), executor=Here())
     assert SHAPES.problems(failed, "Bisection") == []
-    assert "reduce fails\n" in text(bisect_lines(failed))
+    assert "reduce fails\n" in text(bisect_lines(failed, Path("run.viz")))
     match: dict[str, Any] = {
         "rule": {"name": "a_rule", "file": "a.py", "line": 3, "equation": "x -> y"},
         "rewrite": "simplify", "occurrence": 1, "step": 2, "inside": True,
@@ -89,14 +89,14 @@ def test_a_search_is_printed(store: Store) -> None:
                "after": right["outcome"], "leftOut": True}  # fmt: skip
     wrong = {**right, "wrong": True, "culprit": culprit, "inTrace": {"rewrite": 7, "step": 2}}
     assert SHAPES.problems(wrong, "Bisection") == []
-    said = text(bisect_lines(wrong))
+    said = text(bisect_lines(wrong, Path("run.viz")))
     assert "made wrong by a_rule, in pass simplify: lower" in said
-    assert "`uopviz show TRACE 7 2`, inside another match" in said
+    assert "`uopviz show run.viz 7 2`, inside another match" in said
     assert "found by leaving the rule out" in said
     several = {**wrong, "culprit": {**culprit, "match": None, "candidates": ["one", "two"]}}
-    assert "one of these rules" in text(bisect_lines(several))
+    assert "one of these rules" in text(bisect_lines(several, Path("run.viz")))
     code = {**wrong, "culprit": {**culprit, "match": None}}
-    assert "no rule did it" in text(bisect_lines(code))
+    assert "no rule did it" in text(bisect_lines(code, Path("run.viz")))
 
 
 def test_a_replay_is_printed(store: Store) -> None:

@@ -120,7 +120,7 @@ def test_commands_refuse_what_they_cannot_do(
         (["--replay", "--executor", "slurm://x"], "is no executor"),
     ):
         words = ["what-if", str(tmp_path / "run.viz"), "--kernel", "r_", *words]
-        assert main(words) == 1
+        assert main(words) == 2
         assert said in capsys.readouterr().err
 
 

@@ -90,7 +90,7 @@ def test_the_script_of_a_kernel_runs(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert done.returncode == 0, done.stderr
     assert "on CPU: agrees with the reference" in done.stdout
     out.write_text("# mine\n")
-    assert main(words) == 1
+    assert main(words) == 2
     assert "script" in capsys.readouterr().err
     assert out.read_text() == "# mine\n"
 

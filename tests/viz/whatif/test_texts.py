@@ -228,7 +228,7 @@ def test_the_commands(store: Store, tmp_path: Path, capsys: pytest.CaptureFixtur
         (["script", trace, "--variant", "9"], "no variant 9"),
         (["script", trace, "--variant", "1", "--minimise"], "another text"),
     ):
-        assert main(more) == 1
+        assert main(more) == 2
         assert said in capsys.readouterr().err, more
     for more in ([], ["--variant", "1", "--opts", ""], ["--variant", "1", "--kernel", "E_"]):
         with pytest.raises(SystemExit):
@@ -267,7 +267,7 @@ def test_what_lies_beside_a_trace_names_no_kernel(
     text = {"kind": "llvm", "text": "x", "device": "CPU"}
     for kernel, variant in ((1 << 40, {"text": text}), (1, {"text": 3}), (kernel_of(store), 3)):
         number = keep(store.path, kernel, "k", {"variant": variant}, b"").number
-        assert main(["script", str(store.path), "--variant", str(number)]) == 1
+        assert main(["script", str(store.path), "--variant", str(number)]) == 2
         assert capsys.readouterr().err
 
 

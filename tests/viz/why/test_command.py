@@ -93,7 +93,7 @@ def test_errors_say_what_to_do(
     path: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], what: str
 ) -> None:
     code, out, err = run(capsys, path, *words)
-    assert (code, out) == (1, "")
+    assert (code, out) == (2, "")
     assert what in err
     assert "hint: " in err
 
@@ -108,4 +108,4 @@ def test_exported_files(path: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert (code, out.startswith("mul_one in tidy: tried at 1 node\n")) == (0, True)
     file.write_text(re.sub(r'<script type="application/octet-stream".*?</script>', "", html))
     code, out, err = run(capsys, file, "tidy#2", "mul_one")
-    assert (code, out, "this exported file holds no trace" in err) == (1, "", True)
+    assert (code, out, "this exported file holds no trace" in err) == (2, "", True)

@@ -169,5 +169,5 @@ def test_texts_for_a_trace_are_refused(
     recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = str(tmp_path / "a.viz")
-    assert main(["export", str(recorded), "--texts-for", "sm_90", "-o", file]) == 1
+    assert main(["export", str(recorded), "--texts-for", "sm_90", "-o", file]) == 2
     assert "--passes-for" in capsys.readouterr().err

@@ -210,6 +210,8 @@ export interface NearMisses {
   nodes: number;
   tried: number;
   fitting: number;
+  /** The first nodes where it fits. */
+  fits: { node: number; text: string }[];
   missed: number;
   /** Those where the pattern got furthest come first. */
   rows: NearMiss[];
