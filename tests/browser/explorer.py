@@ -245,6 +245,48 @@ def give(page: Page, title: str) -> None:
     page.get_by_role("group", name="Commands").get_by_role("option").filter(has=exactly).click()
 
 
+_FIND: Final = """
+async (scroller, [text, kind]) => {
+  const drawn = () => new Promise((done) =>
+    requestAnimationFrame(() => requestAnimationFrame(done)));
+  const find = () => [...scroller.querySelectorAll(`.cm-line${kind}`)]
+    .find((line) => new RegExp(text).test(line.textContent));
+  for (let top = 0; top <= scroller.scrollHeight && !find(); top += 100) {
+    scroller.scrollTop = top;
+    await drawn();
+  }
+  const line = find();
+  if (!line) return false;
+  const middle = scroller.getBoundingClientRect().top + scroller.clientHeight / 2;
+  scroller.scrollTop += line.getBoundingClientRect().top - middle;
+  await drawn();
+  const box = line.getBoundingClientRect();
+  return [scroller.getBoundingClientRect().left + 90, box.top + box.height / 2];
+}
+"""
+
+
+def place_of(column: Locator, text: str, kind: str = "") -> tuple[float, float]:
+    """Where the first line of a source is that matches, and is of that kind (".cm-hit"), once it is
+    in the middle. What is out of view is not drawn, so it is scrolled for."""
+    expect(column.locator(".cm-line").first).to_be_attached()
+    found = column.locator(".cm-scroller").evaluate(_FIND, [text, kind])
+    assert found, f"no line with {text}"
+    x, y = found
+    return x, y
+
+
+def scrolled_to(column: Locator, text: str, kind: str = "") -> Locator:
+    """The same as the line itself."""
+    place_of(column, text, kind)
+    return column.locator(f".cm-line{kind}", has_text=re.compile(text)).first
+
+
+def click_line(column: Locator, text: str, kind: str = "") -> None:
+    """Clicks that line."""
+    column.page.mouse.click(*place_of(column, text, kind))
+
+
 def _clusters(points: list[list[float]]) -> list[list[list[float]]]:
     """Points that touch each other on the grid they were found on, box by box."""
     clusters: list[list[list[float]]] = []

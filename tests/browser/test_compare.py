@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.explorer import WATCH, Explorer, give
+from tests.browser.explorer import WATCH, Explorer, click_line, give, place_of, scrolled_to
 from tests.browser.served import PROGRAMS, ROOT, Process, environment, record, serve
 from tests.states.scenes import pair
 
@@ -100,16 +100,56 @@ def test_equal_kernels_are_folded_with_their_count(explorer: Explorer) -> None:
 
 def test_the_difference_in_ptx_is_read(explorer: Explorer) -> None:
     page = explorer.page
-    source = page.get_by_role("region", name=re.compile("^Source of"))
-    expect(source.get_by_role("button", name=re.compile("PTX"))).to_have_attribute(
+    source = sources(page)
+    expect(source.get_by_role("button", name="PTX for", exact=False).first).to_have_attribute(
         "aria-pressed", "true"
     )
-    expect(source.locator(".ln.dd", has_text="fma.rn.f32").first).to_be_visible()
-    added = source.locator(".ln.da")
-    assert any("mul" in line for line in added.all_inner_texts())
-    give(page, "Show the text side by side, or in one column")
-    expect(source.locator(".cmp-pair")).to_have_count(0)
-    expect(source.locator(".ln.dd", has_text="fma.rn.f32").first).to_be_visible()
+    ptx = source.get_by_role("region", name=re.compile("^PTX for"))
+    expect(ptx.locator(".cm-line.cm-gone, .cm-line.cm-come").first).to_be_visible()
+    expect(scrolled_to(ptx, "fma.rn.f32", ".cm-gone")).to_be_visible()
+    expect(scrolled_to(ptx, "mul.rn.f32", ".cm-come")).to_be_visible()
+    expect(ptx.locator(".cm-gutterElement.cm-gone").first).to_contain_text("−")
+    expect(ptx.locator(".cm-gutterElement.cm-come").first).to_contain_text("+")
+    page.keyboard.press("d")
+    expect(source.get_by_role("group", name="Differences")).to_contain_text("1 of")
+    give(page, "Show the texts side by side, or in one column")
+    a, b = (source.get_by_role("region", name=re.compile(rf"^PTX for .*\({s}\)")) for s in "AB")
+    expect(scrolled_to(a, "fma.rn.f32", ".cm-gone")).to_be_visible()
+    expect(scrolled_to(b, "mul.rn.f32", ".cm-come")).to_be_visible()
+    expect(b.locator(".cm-gone")).to_have_count(0)
+
+
+def test_a_line_lights_others_in_both_runs_and_its_column_stays(explorer: Explorer) -> None:
+    page = explorer.page
+    source = sources(page)
+    ptx = source.get_by_role("region", name=re.compile("^PTX for"))
+    expect(ptx.locator(".cm-line.cm-gone, .cm-line.cm-come").first).to_be_visible()
+    for text, kind in (("fma.rn.f32", ".cm-gone"), ("mul.rn.f32", ".cm-come")):
+        at = place_of(ptx, text, kind)
+        before = ptx.locator(".cm-scroller").evaluate("el => el.scrollTop")
+        page.mouse.click(*at)
+        expect(ptx.locator(".cm-gutterElement.cm-clicked")).to_have_count(1)
+        python = source.get_by_role("region", name="Python", exact=True)
+        expect(python.locator(".cm-line.cm-hit").first).to_be_visible()
+        assert ptx.locator(".cm-scroller").evaluate("el => el.scrollTop") == before
+    page.keyboard.press("Escape")
+    expect(ptx.locator(".cm-clicked")).to_have_count(0)
+
+
+def test_a_text_that_was_not_recorded_is_compiled_for_both_runs(explorer: Explorer) -> None:
+    page = explorer.page
+    give(page, "Compile for gfx942 (AMD ISA)")
+    isa = sources(page).get_by_role("region", name="AMD ISA for gfx942")
+    expect(isa.locator(".cm-line").nth(5)).to_be_visible(timeout=60_000)
+    expect(isa).to_contain_text("compiled on request")
+    click_line(isa, "global_store")
+    ptx = sources(page).get_by_role("region", name=re.compile("^PTX for"))
+    expect(ptx.locator(".cm-line.cm-hit").first).to_be_visible()
+
+
+def sources(page: Page) -> Locator:
+    """The texts of the selected kernel."""
+    return page.get_by_role("region", name=re.compile("^Sources of"))
 
 
 def small_pass(two: Process) -> tuple[int, int, int]:
@@ -206,10 +246,17 @@ def test_nodes_and_lines_of_both_texts_are_linked(explorer: Explorer) -> None:
     page = explorer.page
     walk(page)
     page.keyboard.press("s")
-    lines = page.locator(".cmp-lines")
-    expect(lines.locator(".ln").first).to_be_visible()
+    ptx = sources(page).get_by_role("region", name=re.compile("^PTX for"))
+    expect(ptx.locator(".cm-line").first).to_be_visible()
     page.keyboard.press("k")
-    expect(lines.locator(".ln.hl").first).to_be_visible()
+    expect(ptx.locator(".cm-line.cm-hit").first).to_be_visible()
+    pane = page.locator(".cmp-walk canvas[role=img]").first
+    expect(pane).to_have_attribute("data-selected", re.compile(r"\d"))
+    text = ptx.locator(".cm-line.cm-hit").first.inner_text()
+    page.keyboard.press("Escape")
+    expect(pane).to_have_attribute("data-selected", "")
+    click_line(ptx, re.escape(text))
+    expect(pane).to_have_attribute("data-selected", re.compile(r"\d"))
 
 
 def test_swapping_turns_everything_round(explorer: Explorer) -> None:
@@ -332,7 +379,7 @@ def test_what_is_selected_stays_while_all_nodes_come(explorer: Explorer) -> None
     expect(pane).to_have_attribute("data-selected", selected)
 
 
-def test_a_file_says_that_the_text_of_an_equal_kernel_is_equal(
+def test_a_file_shows_the_text_of_an_equal_kernel_and_says_so(
     traces: tuple[Path, Path], browser: Browser, tmp_path: Path
 ) -> None:
     file = tmp_path / "both.html"
@@ -342,8 +389,9 @@ def test_a_file_says_that_the_text_of_an_equal_kernel_is_equal(
     page = browser.new_page()
     page.goto(f"{file.as_uri()}#v=compare&cd=all")
     page.locator(".cmp-row.same .link").first.click()
-    source = page.get_by_role("region", name=re.compile("^Source of"))
-    expect(source).to_contain_text("the same in both runs")
+    source = sources(page)
+    expect(source).to_contain_text("equal in both runs")
+    expect(source.locator(".cm-line", has_text=".version").first).to_be_visible()
     expect(source).not_to_contain_text("Not included")
     page.close()
 

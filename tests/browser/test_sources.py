@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.browser.explorer import Explorer
+from tests.browser.explorer import Explorer, click_line, scrolled_to
 from tests.browser.fixtures import Pass
 
 Open = Callable[..., Explorer]
@@ -74,19 +74,85 @@ def test_a_line_lights_its_nodes_and_a_click_selects_one(
     e = open_page(f"r={number}&k=1", sources=True)
     found = columns(e)
     e.press("Escape")
-    line = found["PTX"].locator(".cm-line", has_text=re.compile(r"ld\.global|st\.global")).first
-    scroller = found["PTX"].locator(".cm-scroller")
-    for _ in range(40):
-        if line.count():
-            break
-        scroller.evaluate("el => { el.scrollTop += 100; }")
-    line.scroll_into_view_if_needed()
+    line = scrolled_to(found["PTX"], r"ld\.global|st\.global")
     blank = e.still()
     line.hover()
     expect(found["AMD ISA"].locator(".cm-line.cm-hit").first).to_be_attached()
     assert e.still() != blank, "no node is lit"
     line.click()
     expect(e.inspector.get_by_role("tab", name="Node")).to_contain_text("u")
+
+
+@pytest.mark.parametrize("page", ["graphs", "kernel"])
+def test_the_clicked_column_never_moves(
+    open_kernel: Open, open_page: Open, some_pass: Pass, page: str
+) -> None:
+    """Nor does the clicked line, also where the edge of the column cuts it."""
+    e = open_kernel() if page == "kernel" else open_page(some_pass.at(2), sources=True)
+    columns(e)
+    for one in e.sources.locator(".src-cols > .col").all():
+        scroller = one.locator(".cm-scroller")
+        for top in (300, 309, 355):
+            for x, y in scroller.evaluate(EDGES, top):
+                before = scroller.evaluate("(el, top) => (el.scrollTop = top, el.scrollTop)", top)
+                e.page.mouse.click(x, y)
+                expect(one.locator(".cm-gutterElement.cm-clicked")).to_have_count(1)
+                e.page.evaluate(FRAMES)
+                assert scroller.evaluate("el => el.scrollTop") == before, (y, top)
+
+
+EDGES = """(el, top) => {
+  el.scrollTop = top;
+  const box = el.getBoundingClientRect();
+  const seen = [...el.querySelectorAll(".cm-line")]
+    .map((line) => line.getBoundingClientRect())
+    .map((line) => [Math.max(line.top, box.top), Math.min(line.bottom, box.bottom)])
+    .filter(([from, to]) => to - from > 2);
+  return [0, seen.length >> 1, seen.length - 1].map((i) => [
+    box.left + 90,
+    (seen[i][0] + seen[i][1]) / 2,
+  ]);
+}"""
+"""Points on the first, a middle and the last line that are in view, of a text that is scrolled."""
+FRAMES = "() => new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r)))"
+
+
+@pytest.fixture
+def open_kernel(new_page: Open, server: Any, rows: Any) -> Open:
+    """Opens the page of the first kernel, and waits for its sources."""
+
+    def make() -> Explorer:
+        e = new_page(sources=True)
+        kernel = next(r for r in rows if r["label"] == "kernel")
+        e.page.goto(f"{server.url}#kernel={kernel['id']}")
+        columns(e)
+        return e
+
+    return make
+
+
+def test_a_line_of_the_kernels_page_lights_others_and_leads_to_its_node(open_kernel: Open) -> None:
+    e = open_kernel()
+    click_line(column(e, "PTX"), "st.global")
+    for name in ("Python", "AMD ISA"):
+        other = e.sources.get_by_role("region", name=re.compile(f"^{name}"))
+        expect(other.locator(".cm-line.cm-hit").first).to_be_visible()
+    store = scrolled_to(column(e, "AMD ISA"), "global_store")
+    expect(store).to_have_class(re.compile("cm-hit"))
+    e.sources.get_by_role("button", name=re.compile("nodes?: show in Graphs")).click()
+    e.ready()
+    expect(e.inspector.get_by_role("tab", name="Node", selected=True)).to_be_visible()
+    expect(e.inspector).to_contain_text("STORE")
+    expect(column(e, "PTX").locator(".cm-gutterElement.cm-clicked")).to_be_visible()
+
+
+def test_what_was_said_of_a_line_goes_with_the_next_one(open_kernel: Open) -> None:
+    e = open_kernel()
+    said = e.page.locator(".status")
+    click_line(column(e, "PTX"), ".version")
+    expect(said).to_contain_text("No node stands behind this line")
+    click_line(column(e, "PTX"), "st.global")
+    expect(said).not_to_contain_text("No node stands behind")
 
 
 def _late_pass(server: Any, rows: Any) -> tuple[int, Callable[[tuple[str, ...]], int]]:

@@ -21,12 +21,12 @@ def _compared(page: Page, scene: Scene, part: str = "") -> None:
 def overview(page: Page, scene: Scene) -> None:
     _compared(page, scene)
     expect(page.locator(".cmp-first .pf")).to_contain_text("only in A", timeout=SLOW)
-    expect(page.locator(".cmp-lines")).to_be_visible(timeout=SLOW)
+    expect(page.locator(".cmp-source .cm-come").first).to_be_visible(timeout=SLOW)
 
 
 @state("pair", "compare-all")
 def everything(page: Page, scene: Scene) -> None:
-    _compared(page, scene, "&cd=all&cu=1")
+    _compared(page, scene, "&cd=all&cu=0")
     expect(page.locator(".cmp-first .pf")).to_contain_text("only in A", timeout=SLOW)
 
 
@@ -110,7 +110,7 @@ def apart(page: Page, scene: Scene) -> None:
 def text(page: Page, scene: Scene) -> None:
     walk(page, scene)
     page.keyboard.press("s")
-    expect(page.locator(".cmp-lines .ln").first).to_be_visible(timeout=SLOW)
+    expect(page.locator(".cmp-source .cm-line").first).to_be_visible(timeout=SLOW)
     page.keyboard.press("k")
     page.mouse.move(10, 10)
 

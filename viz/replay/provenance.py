@@ -3,13 +3,15 @@
 A rebuilt node has the origins of its older self. A node that a match made has those of a node that
 the match consumed and that did the same: a new LOAD comes from the old LOAD. Otherwise it has those
 of the node that was replaced, or, where that was only in the way (an INDEX that is pushed through
-the AST), of what it was pushed through. Works on the numbers of a trace and on live nodes alike. A
-node that no event made has no origin.
+the AST), of what it was pushed through. A node that no event made has no origin, but for those that
+only the linear program has. Works on the numbers of a trace and on live nodes alike.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import reduce
+from operator import or_
 from typing import Final, Generic, TypeVar
 
 import numpy as np
@@ -112,6 +114,61 @@ class Provenance(Generic[N]):
     def all(self) -> dict[N, int]:
         """The bit set of every node that has an origin."""
         return {node: bits for node, bits in self._bits.items() if bits}
+
+    def of_program(self, nodes: Iterable[N]) -> dict[N, int]:
+        """The bit sets of the nodes of a linear program. Stores in an IF are without the gate that
+        they had in the graph: each comes from the one with the gate, the IF and its end from the
+        stores of that gate. Any other node of unknown descent comes from what its sources do."""
+        found = {node: self.bits(node) for node in nodes}
+        waiting = self._unknown([node for node, bits in found.items() if not bits])
+        if not waiting or not self._ops:
+            return found
+        like = self._alike({self._op(node) for node in waiting})
+        was: dict[N, N] = {}
+        gates: dict[N, int] = {}  # the stores behind each gate
+        for node in waiting:
+            sources = [was.get(s, s) for s in self._sources(node)]
+            for twin, gate in like.get((self._op(node), *sources), ()):
+                was.setdefault(node, twin)
+                found[node] = found.get(node, 0) | self._bits[twin]
+                if gate is not None:
+                    gates[gate] = gates.get(gate, 0) | self._bits[twin]
+        for node in waiting:
+            if not found.get(node):
+                sources = list(self._sources(node))
+                of = [
+                    gates.get(was.get(s, s), 0) or found.get(s, 0) | self.bits(s) for s in sources
+                ]
+                found[node] = reduce(or_, of, 0)
+        return found
+
+    def _unknown(self, nodes: Iterable[N]) -> list[N]:
+        """These nodes, which have no origin, and such as they use, sources first."""
+        found: dict[N, None] = {}
+        for root in nodes:
+            stack = [(root, False)]
+            while stack:
+                node, done = stack.pop()
+                if done:
+                    found[node] = None
+                elif node not in found and not self._bits.get(node):
+                    sources = list(self._sources(node))
+                    take(1 + len(sources), 100)
+                    stack.append((node, True))
+                    stack.extend((source, False) for source in sources)
+        return list(found)
+
+    def _alike(self, ops: set[Hashable]) -> dict[tuple[Hashable, ...], list[tuple[N, N | None]]]:
+        """The nodes of these ops that have an origin, by op and sources; and by all sources but the
+        last one, which is named beside them."""
+        found: dict[tuple[Hashable, ...], list[tuple[N, N | None]]] = {}
+        take(len(self._bits))
+        for node, bits in self._bits.items():
+            if bits and (op := self._op(node)) in ops and (sources := list(self._sources(node))):
+                take(1, 300)
+                found.setdefault((op, *sources), []).append((node, None))
+                found.setdefault((op, *sources[:-1]), []).append((node, sources[-1]))
+        return found
 
     def _made(self, after: N) -> tuple[list[N], set[N]]:
         """The nodes of `after` that are new, and the older ones that they use."""

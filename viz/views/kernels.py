@@ -272,10 +272,12 @@ class KernelReader:
     ) -> dict[str, Any]:
         origins: list[list[int]] = []
         try:
+            nodes = [node for line in one.lines for node in line]
+            known = {} if made is None else made.of_program(nodes)
             for line in one.lines:
                 found: set[int] = set()
                 for node in line:
-                    bits = 0 if made is None else made.bits(node)
+                    bits = known.get(node, 0)
                     take(bits.bit_length() // 64 + 1, 8 * bits.bit_count())
                     found.update(ids[p] for p in positions(bits))
                 origins.append(sorted(found))

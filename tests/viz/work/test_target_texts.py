@@ -4,6 +4,7 @@ kept for the next export, and none lost to a kernel that cannot be compiled."""
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ import pytest
 
 import viz
 from core.tensor import Tensor
+from core.uop.ops import Ops
+from core.uop.serial import from_data
 from viz.cli import main
 from viz.share.html import export_html
 from viz.share.reopened import open_run
@@ -72,6 +75,44 @@ def test_texts_and_links_are_those_of_a_recorded_compilation(
                 assert any(text["origins"])
                 assert text["passes"] is None
     other.close()
+
+
+STORES = {"ptx": r"st\.global", "amd_isa": "global_store", "llvm": r"^ *store .* addrspace\(1\)"}
+"""What a line has that writes the result."""
+
+
+@pytest.fixture(scope="module")
+def product(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("product") / "run.viz"
+    with viz.record(path):
+        x = Tensor(np.ones((64, 64), np.float32))
+        (x @ x).realize()
+    return path
+
+
+@pytest.mark.parametrize("passes", [False, True], ids=["texts", "recorded"])
+@pytest.mark.parametrize("target", USUAL)
+def test_a_line_that_writes_comes_from_the_store_also_under_a_condition(
+    product: Path, target: str, passes: bool
+) -> None:
+    """A store with a gate becomes one in an IF after the last rewrite: no event tells of it."""
+    store = Store(product)
+    kernel = next(row["id"] for row in store.tree(0)["rows"] if row["label"] == "kernel")
+    wanted = Wanted(passes=[target]) if passes else Wanted(usual=True)
+    data, ids = store.kernel_graph(kernel) or ({}, [])
+    nodes = from_data({**data, "roots": list(range(len(ids)))})
+    ops = {number: node.op for number, node in zip(ids, nodes, strict=True)}
+    with compiled_for(store, [kernel], wanted, silent) as failed:
+        assert failed == []
+        for kind, text in texts_of(store, kernel, target).items():
+            written = [
+                {ops[node] for node in origins}
+                for line, origins in zip(text["text"].split("\n"), text["origins"], strict=False)
+                if kind in STORES and re.search(STORES[kind], line)
+            ]
+            assert all(of == {Ops.STORE} for of in written), kind
+            assert written or kind not in STORES
+    store.close()
 
 
 def test_a_second_export_compiles_nothing(recorded: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import type { LineState, ScopePair } from "../src/data/messages/compare";
+import type { Artifact } from "../src/data/messages/kernel";
 import { Query } from "../src/state/link/query";
 import {
   change,
@@ -9,7 +10,17 @@ import {
   registersOf,
   timesOf,
 } from "../src/panels/compare/overview/figures";
-import { type LineRow, shownRows, tally, unified } from "../src/panels/compare/source/fold";
+import {
+  differences,
+  type LineRow,
+  linesOfSide,
+  merged,
+  rowsOfSide,
+  rowsOfTexts,
+  tally,
+  unified,
+} from "../src/panels/compare/data/merged";
+import { lineIndex, sameOrigin } from "../src/parts/kernel/lines";
 
 // jsdom is not needed: nothing here draws. The theme asks for the system's colours when it loads.
 vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener: () => undefined }));
@@ -71,34 +82,17 @@ const rows = (states: readonly LineState[]): LineRow[] =>
     b: state === "removed" ? 0 : i + 1,
     state,
   }));
-const many = (n: number, state: LineState): LineState[] => Array<LineState>(n).fill(state);
+const text = (...lines: string[]): Artifact => ({
+  ...{ kind: "ptx", target: "sm_90", title: "", language: "ptx", facts: [], error: null },
+  text: lines.join("\n"),
+  lines: lines.map((_, at) => [at]),
+  origins: lines.map((_, at) => [10 + at]),
+});
 
 describe("two texts", () => {
-  it("fold what is equal, with how many lines, but for a few around what differs", () => {
-    const all = rows([...many(20, "same"), "changed", ...many(9, "renamed"), ...many(20, "same")]);
-    const shown = shownRows(all, new Set());
-    expect(shown.filter((s) => "folded" in s)).toEqual([
-      { folded: 17, renamed: 0, at: 0 },
-      { folded: 26, renamed: 6, at: 24 },
-    ]);
-    expect(shown.filter((s) => "row" in s).length).toBe(7);
-    expect(shownRows(all, new Set([0])).filter((s) => "folded" in s).length).toBe(1);
-  });
-
-  it("are one folded line where nothing differs", () => {
-    expect(shownRows(rows(many(210, "same")), new Set())).toEqual([
-      { folded: 210, renamed: 0, at: 0 },
-    ]);
-    expect(shownRows([], new Set())).toEqual([]);
-  });
-
   it("have the old lines of a stretch before the new ones in one column, and lose none", () => {
-    const shown = shownRows(
-      rows(["same", "changed", "changed", "removed", "added", "same"]),
-      new Set(),
-    );
-    const column = unified(shown).map((s) => ("row" in s ? [s.row.a, s.row.b, s.row.state] : s));
-    expect(column).toEqual([
+    const column = unified(rows(["same", "changed", "changed", "removed", "added", "same"]));
+    expect(column.map((row) => [row.a, row.b, row.state])).toEqual([
       [1, 1, "same"],
       [2, 0, "removed"],
       [3, 0, "removed"],
@@ -111,8 +105,41 @@ describe("two texts", () => {
   });
 
   it("are counted by what became of their lines", () => {
-    const n = tally({ rows: rows(["same", "moved", "moved", "added"]) });
+    const n = tally(rows(["same", "moved", "moved", "added"]));
     expect(n).toEqual({ same: 1, renamed: 0, moved: 2, changed: 0, removed: 0, added: 1 });
+  });
+
+  const both = { a: { artifact: text("x", "shl", "z") }, b: { artifact: text("x", "mul", "z") } };
+  const states = rows(["same", "changed", "renamed"]);
+  const name = { kind: "ptx", target: "sm_90" };
+
+  it("are one text with signs, whose numbers are those of its own side", () => {
+    const one = merged(states, both, name, null);
+    expect(one.artifact.text).toBe("x\nshl\nmul\nz");
+    expect(one.signs).toEqual(["", "−", "+", "≈"]);
+    expect(one.numbers).toEqual(["1", "− 2", "+ 2", "≈ 3"]);
+    expect(differences(one)).toEqual([1]);
+    const a = merged(states, both, name, "a");
+    expect([a.artifact.text, a.signs]).toEqual(["x\nshl\nz", ["", "−", "≈"]]);
+  });
+
+  it("come from the nodes of both where both have the line, whatever their numbers are", () => {
+    const one = merged(states, both, name, null);
+    const other = merged(states, both, { kind: "amd_isa", target: "gfx942" }, "b");
+    const lit = (line: number) => sameOrigin(one.artifact, line, lineIndex(other.artifact)).lines;
+    expect(one.artifact.origins.map((ids) => ids.length)).toEqual([2, 1, 1, 2]);
+    expect([lit(0), lit(2), lit(3)]).toEqual([[0], [1], [2]]);
+    expect(linesOfSide(one, "b", { lines: [1, 2], cut: 0 }).lines).toEqual([2, 3]);
+  });
+
+  it("of one side alone are all removed, or all added", () => {
+    const a = merged(rowsOfSide("a", both.a.artifact), { a: both.a, b: null }, name, null);
+    expect(a.signs).toEqual(["−", "−", "−"]);
+    expect(rowsOfTexts("x\ny", "x\nz").map(({ state }) => state)).toEqual([
+      "same",
+      "removed",
+      "added",
+    ]);
   });
 });
 
@@ -128,7 +155,7 @@ describe("the link of a comparison", () => {
     };
     expect(written()).toBe("");
     const full =
-      "ca=C&cb=D&ct=rules&cd=all&co=-time&cq=%3Cb%3E&cs=3.4&ck=ptx%3Asm_90&cu=1&cp=12.0&cr=7&cz=4.9&cm=1&cg=all&cn=5&cx=1";
+      "ca=C&cb=D&ct=rules&cd=all&co=-time&cq=%3Cb%3E&cs=3.4&ck=python%3A%7Cptx%3Asm_90&cu=0&cp=12.0&cr=7&cz=4.9&cm=1&cg=all&cn=5&cx=1";
     compareLink.read(new Query(`#${full}`));
     expect(written()).toBe(full);
     expect(numbersOf(compareLink.peek().walk!)).toEqual([12, 0]);

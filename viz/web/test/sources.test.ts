@@ -195,6 +195,13 @@ describe("lines of a node", () => {
     expect(linesOf(long, new Map([[5, [1, 2, 3]]]), 5)).toEqual({ lines: [0], cut: 29 });
     expect(linesOf(long, new Map([[5, [9]]]), 5)).toEqual({ lines: [], cut: 29 });
   });
+
+  it("that come from exactly the same are all of them, however many they are", () => {
+    const reduce = Array.from({ length: 40 }, () => [7, 8]);
+    const long = indexLines({ lines: reduce.map(() => []), origins: [...reduce, [1]] });
+    const { lines, cut } = linesOf(long, new Map([[5, [8, 7]]]), 5);
+    expect([lines.length, cut]).toEqual([40, 0]);
+  });
 });
 
 describe("facts", () => {

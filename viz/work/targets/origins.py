@@ -7,6 +7,8 @@ recording it. Never compiles.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from core.toolchain.program import Artifact
@@ -39,15 +41,11 @@ class OriginObserver(NullObserver):
         """The sets of positions that lines of a text come from, each once, and the place among them
         of each line's set."""
         sets: dict[int, int] = {}
-        lines = [sets.setdefault(self._bits(line), len(sets)) for line in artifact.lines]
-        found = [sorted({self._places[p] for p in positions(bits)}) for bits in sets]
+        bits = self._origins.of_program(node for line in artifact.lines for node in line)
+        of_lines = (reduce(or_, (bits[node] for node in line), 0) for line in artifact.lines)
+        lines = [sets.setdefault(one, len(sets)) for one in of_lines]
+        found = [sorted({self._places[p] for p in positions(one)}) for one in sets]
         return found, lines
-
-    def _bits(self, line: Sequence[UOp]) -> int:
-        bits = 0
-        for node in line:
-            bits |= self._origins.bits(node)
-        return bits
 
 
 def _nodes_of(ast: UOp, graph: Mapping[str, Any]) -> dict[UOp, int]:

@@ -412,11 +412,8 @@ export function openContext(row: number): boolean {
   return first !== null;
 }
 
-/**
- * Opens the passes of a kernel, its own or those that it was compiled with on request: the pass of
- * the same name as the current one; or, with `last`, the last one that changed something.
- */
-export function openPasses(root: Row, last = false): void {
+/** The passes below a row that changed something or failed, in order. */
+export function passesIn(root: Row): Row[] {
   const inside = new Set([root.row]);
   const passes: Row[] = [];
   for (const r of rows.peek()) {
@@ -424,6 +421,15 @@ export function openPasses(root: Row, last = false): void {
     inside.add(r.row);
     if (r.kind === "rewrite" && (r.steps > 0 || r.status === "error")) passes.push(r);
   }
+  return passes;
+}
+
+/**
+ * Opens the passes of a kernel, its own or those that it was compiled with on request: the pass of
+ * the same name as the current one; or, with `last`, the last one that changed something.
+ */
+export function openPasses(root: Row, last = false): void {
+  const passes = passesIn(root);
   const row = currentRow.peek();
   const alike = last ? [] : passes.filter((r) => r.name === row?.name);
   const target = alike[0] ?? (last ? passes.at(-1) : passes[0]);
@@ -446,9 +452,10 @@ export function clearFilters(): void {
   go({ rule: null, op: null, node: null });
 }
 
-/** Says it to those who listen; a second time, too, though the words are the same. */
+/** Says it to those who listen; a second time, too, though the words are the same. "" takes away what
+ * was said. */
 export function announce(text: string): void {
-  announcement.value = announcement.peek() === text ? `${text}\u00a0` : text;
+  announcement.value = text && announcement.peek() === text ? `${text}\u00a0` : text;
 }
 
 export function reportProblem(problem: ApiProblem): void {

@@ -11,7 +11,7 @@ import { Head, Totals } from "./overview/Head";
 import { Kernels } from "./overview/Kernels";
 import { EnvironmentTab, PassesTab } from "./overview/Others";
 import { FewRules, RulesTab } from "./overview/Rules";
-import { Source } from "./source/Source";
+import { Sources } from "./source/Sources";
 import { Walk } from "./walk/Walk";
 
 export function CompareView() {
@@ -96,16 +96,16 @@ function Tab() {
       return <EnvironmentTab />;
     case "kernels":
       return (
-        <div class="cmp-split">
-          <div class="cmp-col">
-            <Kernels />
-            <Source />
-          </div>
-          <div class="cmp-col">
+        <>
+          <div class="cmp-split">
+            <div class="cmp-col">
+              <Kernels />
+              <FewRules />
+            </div>
             <First />
-            <FewRules />
           </div>
-        </div>
+          <Sources />
+        </>
       );
   }
 }

@@ -1,7 +1,9 @@
 /** Commands of the comparison. */
 import type { Command } from "../../parts/command";
+import { kindOf, targetOf } from "../../parts/kernel/columns";
 import { announce } from "../../state/actions";
 import { keyOfScope, scope } from "./data/store";
+import { possible, shown, toggle } from "./data/texts";
 import {
   firstDifferingRow,
   goRow,
@@ -14,6 +16,7 @@ import {
 } from "./data/walk";
 import { compareLink, compareRuns, show, TABS } from "./link";
 import { listed } from "./overview/Kernels";
+import { nextDifferenceOfText } from "./source/Sources";
 import { stage } from "./walk/mount";
 import { difference } from "./walk/Strip";
 
@@ -22,6 +25,9 @@ const onOverview = (): boolean => !walking();
 const onKernels = (): boolean => onOverview() && compareLink.value.tab === "kernels";
 const walks = (): boolean => walking() && passes.value !== null;
 
+const hasDifferences = (): boolean => onKernels() || walks();
+const hasTexts = (): boolean => onKernels() || (walking() && compareLink.value.text);
+
 const command = (
   id: string,
   title: string,
@@ -29,6 +35,9 @@ const command = (
   when: () => boolean,
   run: () => void,
 ): Command => ({ id: `cmp-${id}`, title, group: "Compare", keys, when, run });
+
+/** What people ask for by name; other targets have chips above the texts. */
+const TEXTS = { "ptx:sm_90": "PTX", "amd_isa:gfx942": "AMD ISA" };
 
 export const compareCommands: readonly Command[] = [
   command("swap", "Swap A and B", [], onOverview, () => {
@@ -50,8 +59,8 @@ export const compareCommands: readonly Command[] = [
     if (first) walkThrough(first.a, first.b, firstDifferingRow.peek());
     else announce("No step of this kernel differs");
   }),
-  command("unified", "Show the text side by side, or in one column", [], onKernels, () =>
-    show({ unified: !compareLink.peek().unified }, "replace"),
+  command("unified", "Show the texts side by side, or in one column", [], hasTexts, () =>
+    show({ unified: !compareLink.peek().unified, sources: null }, "replace"),
   ),
   command("next", "Next row", ["ArrowRight"], walks, () =>
     inStep.peek() ? goRow(row.peek() + 1) : goState("b", states.peek()[1] + 1),
@@ -80,8 +89,16 @@ export const compareCommands: readonly Command[] = [
   ),
   command("first", "Input graphs of both", [], walks, () => goRow(0)),
   command("last", "Last row", [], walks, () => goRow(passes.peek()!.rows.count)),
-  command("difference", "Next row that differs", ["D"], walks, () => difference(1)),
-  command("difference-back", "Previous row that differs", ["Shift D"], walks, () => difference(-1)),
+  command("difference", "Next difference: row, or lines of the texts", ["D"], hasDifferences, () =>
+    toDifference(1),
+  ),
+  command(
+    "difference-back",
+    "Previous difference: row, or lines of the texts",
+    ["Shift D"],
+    hasDifferences,
+    () => toDifference(-1),
+  ),
   command("merged", "Both graphs in one picture, or side by side", ["M"], walks, () =>
     show({ merged: !compareLink.peek().merged }, "replace"),
   ),
@@ -104,7 +121,26 @@ export const compareCommands: readonly Command[] = [
     stage.peek()?.walk("l"),
   ),
   command("overview", "Back to the comparison", [], walking, leave),
+  ...compileCommands(),
 ];
+
+function compileCommands(): Command[] {
+  return Object.entries(TEXTS).map(([key, name]) => ({
+    ...command(
+      `compile-${kindOf(key)}`,
+      `Compile for ${targetOf(key)} (${name})`,
+      [],
+      () => hasTexts() && possible.value.includes(key) && !shown.value.includes(key),
+      () => toggle(key),
+    ),
+    words: "source text target compare both runs NVIDIA AMD assembly",
+  }));
+}
+
+function toDifference(way: 1 | -1): void {
+  if (walking()) difference(way);
+  else if (!nextDifferenceOfText(way)) announce("No text that is shown differs");
+}
 
 function nextTab(way: 1 | -1): void {
   const at = TABS.indexOf(compareLink.peek().tab);
@@ -116,7 +152,7 @@ function nextScope(way: 1 | -1): void {
   const now = scope.peek();
   const at = all.findIndex((s) => now !== null && keyOfScope(s) === keyOfScope(now));
   const next = all[at + way];
-  if (next) show({ scope: keyOfScope(next), source: null }, "replace");
+  if (next) show({ scope: keyOfScope(next), sources: null }, "replace");
   else announce(way > 0 ? "This is the last kernel" : "This is the first kernel");
 }
 

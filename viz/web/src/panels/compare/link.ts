@@ -18,9 +18,9 @@ export interface CompareLink {
   /** "3.4": the kernel or schedule that is selected, by its number in A and in B, 0 for none; null:
    * the first that differs. */
   scope: string | null;
-  /** Which text of it: "ptx:sm_90"; null: the first that differs. */
-  source: string | null;
-  /** Both sides of the text in one column. */
+  /** Which texts of it stand side by side: "ptx:sm_90"; null: those that differ first. */
+  sources: readonly string[] | null;
+  /** Both sides of a text in one column. */
   unified: boolean;
   /** "12.14": the passes that are walked through, as in `scope`; null: the overview. */
   walk: string | null;
@@ -40,7 +40,8 @@ export interface CompareLink {
 const PAIR = /^\d{1,12}\.\d{1,12}$/;
 const RUN = /^[A-Z]$/;
 const ORDER = /^-?[a-z]{1,16}$/;
-const SOURCE = /^[^\n]{1,120}$/;
+const SOURCES = /^[^\n]{1,480}$/;
+const MOST_SOURCES = 4;
 const LONGEST_QUERY = 200;
 
 const FIRST: CompareLink = {
@@ -51,8 +52,8 @@ const FIRST: CompareLink = {
   order: "",
   query: "",
   scope: null,
-  source: null,
-  unified: false,
+  sources: null,
+  unified: true,
   walk: null,
   row: null,
   states: null,
@@ -72,8 +73,8 @@ export const compareLink = new LinkPart<CompareLink>({
     order: q.matching("co", ORDER) ?? "",
     query: q.text("cq", LONGEST_QUERY),
     scope: q.matching("cs", PAIR),
-    source: q.matching("ck", SOURCE),
-    unified: q.matching("cu", /^1$/) !== null,
+    sources: q.matching("ck", SOURCES)?.split("|").slice(0, MOST_SOURCES) ?? null,
+    unified: q.matching("cu", /^0$/) === null,
     walk: q.matching("cp", PAIR),
     row: q.natural("cr"),
     states: q.matching("cz", PAIR),
@@ -90,8 +91,8 @@ export const compareLink = new LinkPart<CompareLink>({
     put("co", link.order);
     put("cq", link.query);
     put("cs", link.scope);
-    put("ck", link.source);
-    put("cu", link.unified && 1);
+    put("ck", link.sources?.join("|") ?? null);
+    put("cu", !link.unified && "0");
     put("cp", link.walk);
     put("cr", link.row);
     put("cz", link.states);

@@ -6,10 +6,11 @@ import { view } from "../../state/state";
 import { focusField } from "../../state/regions";
 import { compareCommands, leave } from "./commands";
 import { CompareView } from "./CompareView";
-import { startLines } from "./data/lines";
+import { clearLine } from "./data/lines";
 import { startRules } from "./data/rules";
-import { comparison, watchedPair, watchedScope, watchedSource } from "./data/store";
+import { comparison, watchedPair, watchedScope } from "./data/store";
 import { enter, startSubject } from "./data/subject";
+import { startTexts } from "./data/texts";
 import { watchedPasses } from "./data/walk";
 import { compareLink, show } from "./link";
 
@@ -28,10 +29,9 @@ export const comparePanel: PagePanel = {
   start() {
     watchedPair.start();
     watchedScope.start();
-    watchedSource.start();
     watchedPasses.start();
     startRules();
-    startLines();
+    startTexts();
     startSubject();
     effect(() => {
       const { a, b } = compareLink.value;
@@ -40,7 +40,9 @@ export const comparePanel: PagePanel = {
   },
   escape() {
     const { slot, walk } = compareLink.peek();
-    if (view.peek().page !== "compare" || walk === null) return false;
+    if (view.peek().page !== "compare") return false;
+    if (clearLine()) return true;
+    if (walk === null) return false;
     if (slot !== null) show({ slot: null }, "replace");
     else leave();
     return true;

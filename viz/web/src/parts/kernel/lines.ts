@@ -76,12 +76,12 @@ export function sameOrigin(from: Artifact, line: number, index: LineIndex): Lit 
 }
 
 /**
- * Lines that come from exactly these AST nodes; where there are none, from some of them, the lines
- * that share the larger part of their origin first, as long as they are few enough.
+ * Lines that come from exactly these AST nodes, however many; where there are none, from some of
+ * them, the lines that share the larger part of their origin first, as long as they are few enough.
  */
 function fromOrigins(index: LineIndex, from: readonly number[]): Lit {
   const equal = index.bySet.get(setKey(from)) ?? [];
-  if (equal.length) return bounded([equal], index.most);
+  if (equal.length) return { lines: equal, cut: 0 };
   const shared = new Map<number, number>();
   const wanted = new Set(from);
   for (const origin of wanted)

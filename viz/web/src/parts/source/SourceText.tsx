@@ -19,6 +19,8 @@ interface LinkedTextProps {
   /** What the gutter says of each line; without it lines count from 1. */
   numbers?: readonly string[] | undefined;
   signs?: Signs | undefined;
+  /** The line to begin with where nothing is chosen. */
+  first?: number | null;
   /** In place of the text of the artifact, whose links are not those of this one. */
   edited?: {
     text: string;
@@ -61,6 +63,8 @@ export function LinkedText(props: LinkedTextProps) {
   }, []);
   useEffect(() => {
     editor.current?.setText(text, languageOf(artifact.kind), numbers, signs);
+    const { first } = latest.current;
+    if (typeof first === "number" && !linked.isAny.peek()) editor.current?.reveal(first);
     // Other changes of an edit come from this editor: it has them already, and perhaps further ones.
   }, [artifact, editing, edited?.revision]);
   useEffect(() => {
@@ -79,8 +83,11 @@ export function LinkedText(props: LinkedTextProps) {
     editor.current?.mark(lines, isClicked ? clicked.line : null);
   }, [lines.join(","), artifact, clicked]);
   const { chosen } = linked;
+  const isNew = useRef(true);
   useEffect(() => {
     const to = editor.current;
+    if (isClicked && isNew.current) to?.reveal(clicked.line); // it was clicked on another page
+    isNew.current = false;
     const { lines } = latest.current.edited ? NOTHING : linked.chosenIn(artifact);
     if (!to || !lines.length || isClicked) return;
     const now = linked.clicked.peek();
@@ -91,10 +98,10 @@ export function LinkedText(props: LinkedTextProps) {
     if (now) to.bring(line, now.top);
     else to.reveal(line);
   }, [chosen.value, artifact, editing]);
-  const current = editing ? null : linked.current(key, linked.chosenIn(artifact).lines);
+  const stepped = editing ? null : linked.steppedTo(key);
   useEffect(() => {
-    if (current !== null) editor.current?.reveal(current);
-  }, [current]);
+    if (stepped !== null) editor.current?.reveal(stepped);
+  }, [stepped]);
 
   return <div class="ed" ref={host} data-editing={editing || undefined} />;
 }

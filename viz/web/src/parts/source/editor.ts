@@ -167,6 +167,10 @@ const signed = new Map(
   ]),
 );
 
+/** A gutter that says this of each line; without it lines count from 1. */
+const numbered = (numbers: readonly string[] | undefined): Extension =>
+  lineNumbers({ formatNumber: (n) => numbers?.[n - 1] ?? (numbers ? "" : String(n)) });
+
 const NO_FAULT: Extension = [];
 const faultLine = Decoration.line({ class: "cm-fault" });
 
@@ -229,7 +233,7 @@ export function sourceEditor(host: HTMLElement, label: string, hooks: Hooks): So
   const mode = new Compartment();
   const faults = new Compartment();
   const compared = new Compartment();
-  let numbering: readonly string[] | undefined;
+  const gutter = new Compartment();
   let hoveredLine: number | null = null;
   /** The line that the keyboard is on, while the text has the focus. */
   let readLine: number | null = null;
@@ -246,7 +250,7 @@ export function sourceEditor(host: HTMLElement, label: string, hooks: Hooks): So
       extensions: [
         mode.of(reading(label)),
         faults.of(NO_FAULT),
-        lineNumbers({ formatNumber: (n) => numbering?.[n - 1] ?? (numbering ? "" : String(n)) }),
+        gutter.of(numbered(undefined)),
         drawSelection(),
         EditorView.updateListener.of((update) => {
           if (!update.docChanged || update.transactions.some((tr) => tr.annotation(replaced)))
@@ -321,18 +325,18 @@ export function sourceEditor(host: HTMLElement, label: string, hooks: Hooks): So
 
   function mark(lines: readonly number[], clicked: number | null): void {
     const deco = new RangeSetBuilder<Decoration>();
-    const gutter = new RangeSetBuilder<GutterMarker>();
+    const marked = new RangeSetBuilder<GutterMarker>();
     const { doc } = view.state;
     for (const line of lines.filter((n) => n < doc.lines)) {
       const { from } = doc.line(line + 1);
       deco.add(from, from, hitLine);
-      gutter.add(from, from, line === clicked ? clickedNumber : hitNumber);
+      marked.add(from, from, line === clicked ? clickedNumber : hitNumber);
     }
     const set: DecorationSet = deco.finish();
     view.dispatch({
       effects: marks.reconfigure([
         EditorView.decorations.of(set),
-        gutterLineClass.of(gutter.finish()),
+        gutterLineClass.of(marked.finish()),
       ]),
     });
   }
@@ -340,16 +344,16 @@ export function sourceEditor(host: HTMLElement, label: string, hooks: Hooks): So
   /** What a comparison says of the lines. */
   function comparison(signs: Signs): Extension {
     const deco = new RangeSetBuilder<Decoration>();
-    const gutter = new RangeSetBuilder<GutterMarker>();
+    const marked = new RangeSetBuilder<GutterMarker>();
     const { doc } = view.state;
     signs.slice(0, doc.lines).forEach((sign, line) => {
       const as = signed.get(SIGNED[sign] ?? "");
       if (!as) return;
       const { from } = doc.line(line + 1);
       deco.add(from, from, as.line);
-      gutter.add(from, from, as.number);
+      marked.add(from, from, as.number);
     });
-    return [EditorView.decorations.of(deco.finish()), gutterLineClass.of(gutter.finish())];
+    return [EditorView.decorations.of(deco.finish()), gutterLineClass.of(marked.finish())];
   }
 
   const blockOf = (line: number): { top: number; bottom: number } =>
@@ -410,20 +414,25 @@ export function sourceEditor(host: HTMLElement, label: string, hooks: Hooks): So
     },
     focus: () => view.focus(),
     setText(text, name, numbers, signs = []) {
-      numbering = numbers;
-      if (text === view.state.doc.toString()) return;
+      const isOther = text !== view.state.doc.toString();
+      if (isOther)
+        view.dispatch({
+          changes: { from: 0, to: view.state.doc.length, insert: text },
+          effects: [
+            language.reconfigure(languageFor(name)),
+            marks.reconfigure([]),
+            faults.reconfigure(NO_FAULT),
+          ],
+          selection: { anchor: 0 },
+          annotations: replaced.of(true),
+        });
       view.dispatch({
-        changes: { from: 0, to: view.state.doc.length, insert: text },
         effects: [
-          language.reconfigure(languageFor(name)),
-          marks.reconfigure([]),
-          faults.reconfigure(NO_FAULT),
+          compared.reconfigure(comparison(signs)),
+          gutter.reconfigure(numbered(numbers)),
         ],
-        selection: { anchor: 0 },
-        annotations: replaced.of(true),
       });
-      view.dispatch({ effects: compared.reconfigure(comparison(signs)) });
-      view.scrollDOM.scrollTop = 0;
+      if (isOther) view.scrollDOM.scrollTop = 0;
     },
     destroy: () => view.destroy(),
   };

@@ -21,6 +21,12 @@ export interface Clicked extends At {
   subject: string;
 }
 
+/** `stepped`: by the arrows of the column, not by the page itself. */
+interface Walked {
+  line: number;
+  stepped: boolean;
+}
+
 interface Source {
   /** Tells one kernel from another; a click holds for one. */
   subject: () => string;
@@ -36,7 +42,7 @@ export class Linked {
   readonly pointed = signal<At | null>(null);
   private readonly lastClicked = signal<Clicked | null>(null);
   /** Where the reader is among the lit lines of each column, and of what these are the lines. */
-  private readonly walked = signal<{ of: unknown; at: ReadonlyMap<string, number> }>({
+  private readonly walked = signal<{ of: unknown; at: ReadonlyMap<string, Walked> }>({
     of: null,
     at: new Map(),
   });
@@ -85,27 +91,38 @@ export class Linked {
 
   /** The line that the reader is at, of the lit ones of a column. */
   current(key: string, lines: readonly number[]): number | null {
-    const { of, at } = this.walked.value;
+    const walked = this.walkedIn(key)?.line;
     const clicked = this.clicked.value;
-    const walked = of === this.chosen.value ? at.get(key) : undefined;
     if (walked !== undefined && lines.includes(walked)) return walked;
     if (clicked && columnKey(clicked.artifact) === key) return clicked.line;
     return lines[0] ?? null;
   }
 
-  walkTo(key: string, line: number): void {
+  /** The line of a column that its arrows lead to; null until they are used. */
+  steppedTo(key: string): number | null {
+    const walked = this.walkedIn(key);
+    return walked?.stepped ? walked.line : null;
+  }
+
+  private walkedIn(key: string): Walked | undefined {
+    const { of, at } = this.walked.value;
+    return of === this.chosen.value ? at.get(key) : undefined;
+  }
+
+  walkTo(key: string, line: number, stepped = false): void {
     const { of, at } = this.walked.peek();
     const now = this.chosen.peek();
-    const before = of === now ? at : new Map<string, number>();
-    if (before.get(key) !== line)
-      this.walked.value = { of: now, at: new Map([...before, [key, line]]) };
+    const before = of === now ? at : new Map<string, Walked>();
+    const was = before.get(key);
+    if (was?.line !== line || was.stepped !== stepped)
+      this.walked.value = { of: now, at: new Map([...before, [key, { line, stepped }]]) };
   }
 
   /** To the next or previous lit line of a column, from the last on to the first. */
   walk(key: string, lines: readonly number[], way: 1 | -1): void {
     const now = lines.indexOf(this.current(key, lines) ?? -1);
     const next = lines[(now + way + lines.length) % lines.length];
-    if (next !== undefined) this.walkTo(key, next);
+    if (next !== undefined) this.walkTo(key, next, true);
   }
 
   click(at: Clicked | null): void {

@@ -57,13 +57,23 @@ export function pickLine(artifact: Artifact, line: number, top: number): void {
   const slots = slotsOf({ artifact, line });
   const slot = slots.at(-1);
   if (slot !== undefined) select(slot);
-  linked.click({ artifact, line, top, subject: subject(), slot: view.peek().slot });
-  const known = [...(artifact.lines[line] ?? []), ...(artifact.origins[line] ?? [])].length > 0;
-  if (!known) announce("No node stands behind this line");
-  else if (!slots.length && view.peek().page === "graphs")
-    announce(
-      "No node of this graph corresponds to this line; its lines in the other texts are lit",
-    );
+  clickedAt({ artifact, line }, view.peek().slot, top);
+  announce(said({ artifact, line }, slots.length));
+}
+
+/** What there is to say of a line that was clicked; "" where that is to be seen, which also takes
+ * away what was said of the line before. */
+function said({ artifact, line }: At, slots: number): string {
+  if (!artifact.lines[line]?.length && !artifact.origins[line]?.length)
+    return "No node stands behind this line";
+  return slots || view.peek().page !== "graphs"
+    ? ""
+    : "No node of this graph corresponds to this line; its lines in the other texts are lit";
+}
+
+/** The line is the clicked one, with a slot, so far below the upper edge of its text. */
+export function clickedAt(at: At, slot: number | null, top = 0): void {
+  linked.click({ ...at, top, subject: subject(), slot });
 }
 
 /** Nothing is chosen any more; false where nothing was. */

@@ -10,19 +10,18 @@ import type { SourcesModel } from "./model";
 const SPARE = 1;
 
 export function Chips({ model }: { model: SourcesModel }) {
-  const shown = model.columns();
   const offers = model.offers();
-  const spare = offers.filter(({ key }) => !shown.includes(key)).slice(0, SPARE);
-  const chips = offers.filter((one) => shown.includes(one.key) || spare.includes(one));
+  const spare = offers.filter(({ shown }) => !shown).slice(0, SPARE);
+  const chips = offers.filter((one) => one.shown || spare.includes(one));
   const rest = offers.filter((one) => !chips.includes(one));
   return (
     <span class="src-chips" role="group" aria-label="Sources to show">
-      {chips.map(({ key, hint }) => (
+      {chips.map(({ key, hint, shown }) => (
         <button
           type="button"
           key={key}
-          class={shown.includes(key) ? "chip on" : "chip"}
-          aria-pressed={shown.includes(key)}
+          class={shown ? "chip on" : "chip"}
+          aria-pressed={shown}
           aria-label={nameOf(key)}
           title={hint ? `${nameOf(key)}: ${hint}` : nameOf(key)}
           onClick={() => model.toggle(key)}

@@ -32,7 +32,7 @@ export function Column({ model, id }: { model: SourcesModel; id: string }) {
         ) : (
           <span class="name el">{kindName(kindOf(id))}</span>
         )}
-        {target && <span class="t3 mono el">{target}</span>}
+        {target && <span class="t3 mono el target">{target}</span>}
         {Notes && <Notes id={id} artifact={artifact} />}
         <span class="sp" />
         {shown && <Lit model={model} id={id} />}

@@ -64,10 +64,23 @@ function Lights({ model }: { model: SourcesModel }) {
     lines += n;
     sources += n ? 1 : 0;
   }
+  const nodes = model.nodes?.();
   return (
-    <span class="t2 el num src-lights" role="status">
-      <span class="mono acc">{what}</span>{" "}
-      {lines ? `${plural(lines, "line")} in ${plural(sources, "source")}` : "no line"}
-    </span>
+    <>
+      <span class="t2 el num src-lights" role="status">
+        <span class="mono acc">{what}</span>{" "}
+        {lines ? `${plural(lines, "line")} in ${plural(sources, "source")}` : "no line"}
+      </span>
+      {nodes && nodes.count > 0 && (
+        <button
+          type="button"
+          class="link num nw"
+          title="Show the last pass that has such a node, with the node selected"
+          onClick={nodes.show}
+        >
+          {plural(nodes.count, "node")}: show in Graphs
+        </button>
+      )}
+    </>
   );
 }

@@ -31,6 +31,7 @@ import { wideColumn } from "../kernel/room";
 import { PYTHON } from "../kernel/userText";
 import { slotName } from "../slotName";
 import { DiffPane } from "../source/DiffPane";
+import { nodesBehind, showNodes } from "./behind";
 import { EditButtons } from "../source/Editing";
 import { editOf } from "../source/edits";
 import { linked } from "../source/lit";
@@ -62,6 +63,7 @@ function offers(): Offer[] {
       : "compiled on demand";
   return [...new Set(keys)].map((key) => ({
     key,
+    shown: shown.includes(key),
     hint: have.has(key) ? "" : data().server ? compiled : "not in this file",
   }));
 }
@@ -160,6 +162,11 @@ export const kernelSources: SourcesModel = {
   linked,
   numbers: (key) => (kindOf(key) === PYTHON ? userSource.value?.numbers : undefined),
   lightsWhat,
+  nodes() {
+    const at = linked.clicked.value;
+    if (!at || view.value.page === "graphs") return null;
+    return { count: nodesBehind(at), show: () => void showNodes(at) };
+  },
   Text,
   Missing: ({ id, artifact }) => <Missing id={id} artifact={artifact} headed />,
   compile: (key) => (canCompile(targetOf(key)) ? () => compile(targetOf(key)) : null),

@@ -9,6 +9,7 @@ export interface Offer {
   key: string;
   /** What showing it takes; "" where it is at hand. */
   hint: string;
+  shown: boolean;
 }
 
 /** All functions follow signals. */
@@ -25,6 +26,9 @@ export interface SourcesModel {
   signs?: (key: string) => Signs | undefined;
   /** What lights lines, in words: "u121 MUL"; "" where nothing does. */
   lightsWhat: () => string;
+  /** How many nodes stand behind the clicked line, where no graph beside it lights them, and the way
+   * to them. */
+  nodes?: () => { count: number; show: () => void } | null;
   /** The text itself, of an artifact that has one. */
   Text: ComponentType<{ artifact: Artifact }>;
   /** In its place where it is not here. */

@@ -1,92 +1,111 @@
-/** Which lines of the two texts belong to which nodes of the joint graph, both ways. */
-import { computed, signal } from "@preact/signals";
-import type { Artifact, Kernel, Origins } from "../../../data/messages/kernel";
-import { lineIndex, linesOf, originMap, slotsOfLine } from "../../../parts/kernel/lines";
-import { Watched } from "../../../state/watched";
-import { compareLink } from "../link";
-import { runData } from "./ask";
-import { isOpen, isTextSeen, keyOfSource, runsKey, scope, source } from "./store";
+/** Lines of the texts of both runs and nodes of the joint graph light each other. */
+import { computed } from "@preact/signals";
+import type { Artifact } from "../../../data/messages/kernel";
+import { opOf, uidOf } from "../../../model/content";
+import { columnKey } from "../../../parts/kernel/columns";
+import { lineIndex, linesOf, type Lit, NOTHING, slotsOfLine } from "../../../parts/kernel/lines";
+import { type At, Linked } from "../../../parts/source/linked";
+import { announce } from "../../../state/actions";
+import { compareLink, show } from "../link";
+import { linesOfSide } from "./merged";
+import { runsKey, scopeKey } from "./store";
+import { originsAt, textKey, texts, textsOf } from "./texts";
 import { passes, sides } from "./walk";
-
-type Side = "a" | "b";
 
 /** At most so many nodes are lit. */
 const MOST_LIT = 400;
+const SIDES = ["a", "b"] as const;
 
-/** The line under the pointer or the focus, 1-based. */
-export const pointedLine = signal<{ side: Side; line: number } | null>(null);
+const subject = (): string =>
+  `${runsKey.value} ${scopeKey.value} ${String(compareLink.value.unified)}`;
+const selectedSlot = (): number | null =>
+  compareLink.value.walk === null ? null : compareLink.value.slot;
 
-interface Known {
-  kernel: Kernel;
-  origins: Origins;
-}
-
-function watched(side: Side): Watched<Known> {
-  const context = computed(() => {
-    const s = scope.value;
-    return (s?.kind === "kernel" ? s[side] : null) ?? 0;
-  });
-  const isWanted = (): boolean => pointedLine.value !== null || compareLink.value.slot !== null;
-  return new Watched<Known>(
-    "api/kernels",
-    () => isOpen() && isTextSeen() && source.value !== null && context.value > 0 && isWanted(),
-    async (abort) => {
-      const of = context.peek();
-      const [kernel, origins] = await Promise.all([
-        runData(side).kernel(of, abort),
-        runData(side).origins(of, abort),
-      ]);
-      return { kernel, origins };
-    },
-    undefined,
-    () => `${runsKey.value} ${context.value}`,
-  );
-}
-
-const asked = { a: watched("a"), b: watched("b") };
-
-export function startLines(): void {
-  asked.a.start();
-  asked.b.start();
-}
-
-function textOf(side: Side): { artifact: Artifact; origins: ReturnType<typeof originMap> } | null {
-  const known = asked[side].answer.value;
-  const shown = source.value;
-  const artifact =
-    shown &&
-    known?.kernel.artifacts.find((a) => keyOfSource({ ...shown, ...a }) === keyOfSource(shown));
-  return known && artifact ? { artifact, origins: originMap(known.origins) } : null;
-}
-
-const texts = { a: computed(() => textOf("a")), b: computed(() => textOf("b")) };
-
-/** The slots of the joint graph that the pointed line stands for. */
-export const litSlots = computed<readonly number[]>(() => {
-  const at = pointedLine.value;
-  const now = passes.value;
-  const graphs = sides.value;
-  if (!at || !now || !graphs) return [];
-  const text = texts[at.side].value;
-  if (!text) return [];
-  // Node ids are those of a run: only the contents that are this side's own can have them.
-  const graph = at.side === "a" ? graphs.before : graphs.after;
-  const found = slotsOfLine(now.both.bundle, graph, text.origins, text.artifact, at.line - 1);
-  return found.slice(0, MOST_LIT);
+export const linked = new Linked({
+  subject,
+  slot: selectedSlot,
+  selected: selectedSlot,
+  hovered: () => null,
+  linesOfNode: linesOfSlot,
 });
 
-/** Lines (1-based) of a side that the selected node stands behind. */
-function linesAt(side: Side): ReadonlySet<number> {
-  const { slot } = compareLink.value;
+/** The lines that a slot of the joint graph stands behind, in A's graph and in B's. */
+function linesOfSlot(artifact: Artifact, slot: number): Lit {
+  const id = columnKey(artifact);
+  const text = texts.value.get(id);
   const now = passes.value;
   const graphs = sides.value;
-  const text = texts[side].value;
-  if (slot === null || !now || !graphs || !text) return new Set();
-  const c = (side === "a" ? graphs.before : graphs.after).nodeOf(slot);
-  const id = now.both.bundle.nodes.id[c];
-  if (id === undefined) return new Set();
-  const { lines } = linesOf(lineIndex(text.artifact), text.origins, id);
-  return new Set(lines.map((line) => line + 1));
+  if (!text || !now || !graphs) return NOTHING;
+  const both = textsOf(textKey(id));
+  const found = SIDES.map((side): Lit => {
+    const c = (side === "a" ? graphs.before : graphs.after).nodeOf(slot);
+    const node = now.both.bundle.nodes.id[c];
+    const own = both[side]?.artifact;
+    if (node === undefined || !own) return NOTHING;
+    return linesOfSide(text, side, linesOf(lineIndex(own), originsAt(side), node));
+  });
+  const lines = [...new Set(found.flatMap((one) => one.lines))].sort((x, y) => x - y);
+  return { lines, cut: found.reduce((sum, { cut }) => sum + cut, 0) };
 }
 
-export const markedLines = { a: computed(() => linesAt("a")), b: computed(() => linesAt("b")) };
+/** The slots of the joint graph that a line stands for. */
+function slotsOf({ artifact, line }: At): number[] {
+  const id = columnKey(artifact);
+  const row = texts.value.get(id)?.rows[line];
+  const now = passes.value;
+  const graphs = sides.value;
+  if (!row || !now || !graphs) return [];
+  const both = textsOf(textKey(id));
+  // Node ids are those of a run: only the contents that are a side's own can have them.
+  const slots = SIDES.flatMap((side) => {
+    const own = both[side]?.artifact;
+    if (!own || !row[side]) return [];
+    const graph = side === "a" ? graphs.before : graphs.after;
+    return slotsOfLine(now.both.bundle, graph, originsAt(side), own, row[side] - 1);
+  });
+  return [...new Set(slots)].slice(0, MOST_LIT);
+}
+
+/** The slots that the line under the pointer, or the clicked one, stands for. */
+export const litSlots = computed<readonly number[]>(() => {
+  const at = linked.line.value;
+  return at ? slotsOf(at) : [];
+});
+
+export function pointAt(artifact: Artifact, line: number | null): void {
+  linked.pointed.value = line === null ? null : { artifact, line };
+}
+
+/** The reader chose a line, which is so far below the upper edge of its text. */
+export function pickLine(artifact: Artifact, line: number, top: number): void {
+  const slot = slotsOf({ artifact, line }).at(-1) ?? null;
+  if (slot !== null && compareLink.peek().walk !== null) show({ slot }, "replace");
+  linked.click({ artifact, line, top, subject: subject(), slot: compareLink.peek().slot });
+  const known = artifact.lines[line]?.length || artifact.origins[line]?.length;
+  announce(known ? "" : "No node stands behind this line");
+}
+
+/** "u124 MUL" of what is selected; "" for nothing. */
+export function slotName(): string {
+  const slot = selectedSlot();
+  const now = passes.value;
+  const graphs = sides.value;
+  if (slot === null || !now || !graphs) return "";
+  const after = graphs.after.nodeOf(slot);
+  const c = after >= 0 ? after : graphs.before.nodeOf(slot);
+  return c >= 0 ? `${uidOf(now.both.bundle, c)} ${opOf(now.both.bundle, c)}` : "";
+}
+
+/** Nothing is chosen any more; false where nothing was. */
+export function clearLine(): boolean {
+  if (!linked.clicked.peek()) return false;
+  linked.click(null);
+  return true;
+}
+
+/** To the next or previous stretch of a text that differs, from the last on to the first. */
+export const goDifference = (id: string, lines: readonly number[], way: 1 | -1): void => {
+  const at = lines.indexOf(linked.steppedTo(id) ?? -1);
+  const next = at < 0 && way < 0 ? lines.at(-1) : lines[(at + way + lines.length) % lines.length];
+  if (next !== undefined) linked.walkTo(id, next, true);
+};

@@ -8,8 +8,6 @@ import type {
   RulePair,
   ScopeComparison,
   ScopePair,
-  SourceDifference,
-  SourceName,
 } from "../../../data/messages/compare";
 import { currentSubject, openRuns, rewriteRows, rows, runName, view } from "../../../state/state";
 import { Watched } from "../../../state/watched";
@@ -61,7 +59,7 @@ export const scope = computed<ScopePair | null>(() => {
 });
 export const keyOfScope = (s: ScopePair): string => pairOf(s.a, s.b);
 /** "3.4", or "" without one. */
-const scopeKey = computed(() => (scope.value ? keyOfScope(scope.value) : ""));
+export const scopeKey = computed(() => (scope.value ? keyOfScope(scope.value) : ""));
 
 /** Schedules and kernels have passes and texts; what stands outside of both is one pass. */
 const hasParts = (): boolean => scope.value !== null && scope.value.kind !== "other";
@@ -72,33 +70,6 @@ export const watchedScope = new Watched<ScopeComparison>(
   (abort) => pairData().scopes(...numbersOf(scopeKey.peek()), abort),
   undefined,
   () => `${runsKey.value} ${scopeKey.value}`,
-);
-
-export const keyOfSource = (s: SourceName): string => `${s.kind}:${s.target}`;
-
-/** The text that is shown: the one asked for, else the first that differs. */
-export const source = computed<SourceName | null>(() => {
-  const all = watchedScope.answer.value?.sources ?? [];
-  const wanted = compareLink.value.source;
-  return (
-    all.find((s) => keyOfSource(s) === wanted) ??
-    all.find((s) => !s.equal && s.a && s.b) ??
-    all.find((s) => !s.equal) ??
-    all[0] ??
-    null
-  );
-});
-const sourceKey = computed(() => (source.value ? keyOfSource(source.value) : ""));
-
-export const watchedSource = new Watched<SourceDifference>(
-  "api/compare/sources",
-  () => isOpen() && sourceKey.value !== "" && isTextSeen(),
-  (abort) => {
-    const { kind, target } = source.peek()!;
-    return pairData().sources(...numbersOf(scopeKey.peek()), kind, target, abort);
-  },
-  undefined,
-  () => `${runsKey.value} ${scopeKey.value} ${sourceKey.value}`,
 );
 
 /** Whether a text can be seen: on the overview's first tab, or below the graphs. */

@@ -33,7 +33,7 @@ export function enter(): readonly LinkChange[] {
   return [
     compareLink.with({
       scope: null,
-      source: null,
+      sources: null,
       walk: null,
       row: null,
       states: null,

@@ -154,7 +154,7 @@ function Counts() {
 function Line({ pair }: { pair: ScopePair }) {
   const { sign, words, ...rest } = SIGNS[pair.state];
   const on = scope.value !== null && keyOfScope(scope.value) === keyOfScope(pair);
-  const choose = (): void => show({ scope: keyOfScope(pair), source: null }, "replace");
+  const choose = (): void => show({ scope: keyOfScope(pair), sources: null }, "replace");
   return (
     <div
       class={`cmp-row${on ? " sel" : ""}${pair.state === "equal" ? " same" : ""}`}

@@ -16,7 +16,7 @@ import {
   walkThrough,
   watchedPasses,
 } from "../data/walk";
-import { Source } from "../source/Source";
+import { Sources } from "../source/Sources";
 import { namesOf } from "../overview/Kernels";
 import { busy, mountPair, stage, stats } from "./mount";
 import { Rules } from "./Rules";
@@ -29,7 +29,7 @@ export function Walk() {
       <Header />
       <Panes />
       <Strip />
-      {text && <Source />}
+      {text && <Sources />}
     </main>
   );
 }
@@ -79,10 +79,10 @@ function Header() {
         type="button"
         class="btn sm"
         aria-pressed={compareLink.value.text}
-        title="The text of the kernel on both sides (S)"
+        title="The sources of the kernel in both runs (S)"
         onClick={() => show({ text: !compareLink.peek().text }, "replace")}
       >
-        Source
+        Sources
       </button>
     </div>
   );
