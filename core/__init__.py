@@ -7,9 +7,11 @@ viewer of traces no graphs, and the command line, until it has one to open, not 
 from __future__ import annotations
 
 import importlib
+import os
 from typing import TYPE_CHECKING, Any, Final
 
 from core.helpers import Context as Context
+from core.misspelled import say_misspelled
 from core.observers import start_observers
 
 if TYPE_CHECKING:
@@ -51,3 +53,4 @@ def __dir__() -> list[str]:
 
 
 start_observers()
+say_misspelled(os.environ)

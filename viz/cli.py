@@ -18,17 +18,11 @@ from difflib import get_close_matches
 from typing import Final
 
 from core.errors import TraceError, UopvizError
-from core.helpers import Flag
 from viz.command.arguments import Parser
 from viz.command.parser import build_parser, command_names
 from viz.command.stopping import Stopping
+from viz.settings import UOPVIZ_TRACEBACK
 from viz.terminal import Progress, drop_output, say
-
-UOPVIZ_TRACEBACK: Final = Flag(
-    "UOPVIZ_TRACEBACK",
-    0,
-    "1 prints the traceback where the command `uopviz` has a defect",
-)
 
 PROBLEM: Final = 2
 """The exit code where nothing could be done, or told."""

@@ -18,38 +18,14 @@ from pathlib import Path, PurePath
 from typing import Final
 
 from core.errors import FolderError, TraceError
-from core.helpers import VIZ_TRACE, Flag, Text, wrong_setting
+from core.helpers import VIZ_TRACE, wrong_setting
 from core.private import cache_root, kept_folder, make_private
 from viz.files.alive import family_run
 from viz.files.claim import in_use, remove_trace
 from viz.files.parts import PROCESS, VARIANTS
 from viz.format.schema import SUFFIX
+from viz.settings import UOPVIZ_PORT
 
-VIZ_CACHE_MB: Final = Flag(
-    "VIZ_CACHE_MB", 2000, "megabytes of old traces that are kept in the cache", high=1 << 30
-)
-VIZ_CAPTURE: Final = Text(
-    "VIZ_CAPTURE",
-    "",
-    "kernels whose values are kept in the trace: names, as in E_*,r_32*; * is all; E_4@9: those "
-    "of launch 9",
-)
-VIZ_CAPTURE_MB: Final = Flag(
-    "VIZ_CAPTURE_MB", 240, "megabytes of values that a process keeps in its trace", high=1 << 20
-)
-UOPVIZ_STAY: Final = Flag(
-    "UOPVIZ_STAY",
-    600,
-    "seconds that the page of a recorded program stays once the program has ended and nobody looks "
-    "at it; 0: it ends with the program",
-    high=1 << 30,
-)
-UOPVIZ_PORT: Final = Text("UOPVIZ_PORT", "", "the port that the page is served on, if it is free")
-UOPVIZ_EDITOR: Final = Text(
-    "UOPVIZ_EDITOR", "", "the editor for links to files, such as 'code -g {file}:{line}'"
-)
-UOPVIZ_RUN: Final = "UOPVIZ_RUN"
-"""Set by a recording process for those that it starts: "<run>:<path of the main trace>"."""
 _YOUNG: Final = 600.0
 """Seconds in which a trace was changed last that is taken to be in use."""
 _FURTHER: Final = re.compile(PROCESS.pattern + "$")

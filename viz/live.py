@@ -20,20 +20,12 @@ from types import TracebackType
 
 from core.errors import EnvError, TraceError
 from core.helpers import VIZ
-from viz.environment import (
-    UOPVIZ_RUN,
-    VIZ_CACHE_MB,
-    VIZ_CAPTURE,
-    VIZ_CAPTURE_MB,
-    absolute,
-    cache_folder,
-    prune,
-    trace_path,
-)
+from viz.environment import absolute, cache_folder, prune, trace_path
 from viz.files.alive import family_run
 from viz.recording.capture import wanted
 from viz.recording.exceptions import OURS
 from viz.recording.recorded import recorded
+from viz.settings import UOPVIZ_RUN, VIZ_CACHE_MB, VIZ_CAPTURE, VIZ_CAPTURE_MB
 from viz.terminal import say, shell_word
 from viz.trace import Recorder
 from viz.viewer import Viewer

@@ -16,14 +16,9 @@ from typing import Final
 
 from core.check.child import python_path
 from core.errors import TraceError
-from viz.environment import (
-    UOPVIZ_RUN,
-    UOPVIZ_STAY,
-    cache_folder,
-    private_folder,
-    wished_port,
-)
+from viz.environment import cache_folder, private_folder, wished_port
 from viz.server.connections.listen import TOKEN, listen_for, new_token
+from viz.settings import UOPVIZ_RUN, UOPVIZ_STAY
 from viz.share.webpage import BUILD, NOT_BUILT, is_built
 from viz.terminal import say
 

@@ -13,6 +13,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from core.misspelled import misspelled
+
 
 def start(
     module: str,
@@ -84,7 +86,12 @@ def how(code: int) -> str:
 
 
 def _environment(bytecode: Path | None) -> dict[str, str]:
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("VIZ", "UOPVIZ"))}
+    wrong = misspelled(os.environ)  # this process has said so
+    kept = {
+        k: v
+        for k, v in os.environ.items()
+        if not k.startswith(("VIZ", "UOPVIZ")) and k not in wrong
+    }
     if bytecode is not None:
         kept.pop("PYTHONDONTWRITEBYTECODE", None)
         kept["PYTHONPYCACHEPREFIX"] = str(bytecode)

@@ -12,8 +12,7 @@ from typing import Any
 
 from flask import Flask
 
-import viz.cli
-import viz.environment
+import viz.settings
 from core.helpers import Flag, Text
 from tests.docs.markdown import code, table
 from tests.docs.of_core import ROOT
@@ -235,5 +234,5 @@ def query_table() -> str:
     return table(("table", "columns"), rows)
 
 
-_REGISTERED = viz.environment.VIZ_CACHE_MB, viz.cli.UOPVIZ_TRACEBACK
+_REGISTERED = viz.settings.VIZ_CACHE_MB, viz.settings.UOPVIZ_TRACEBACK
 assert all(flag.name in Flag.table for flag in _REGISTERED)  # theirs are in the tables, too

@@ -13,12 +13,13 @@ from contextlib import nullcontext, suppress
 from typing import Final
 
 from viz.command.session import open_stores
-from viz.environment import UOPVIZ_STAY, wished_port
+from viz.environment import wished_port
 from viz.server.connections.listen import TOKEN, listen_for
 from viz.server.connections.serve import Server
 from viz.server.connections.staying import Staying
 from viz.server.handover import browser_at
 from viz.server.runs.cluster import Cluster
+from viz.settings import UOPVIZ_STAY
 from viz.share.webpage import BUILD, NOT_BUILT, is_built
 from viz.terminal import is_terminal, put_json, put_line, say
 from viz.views.run import Run

@@ -15,7 +15,7 @@ from pathlib import Path, PurePath
 from typing import Final
 
 from core.errors import ServerError
-from viz.environment import UOPVIZ_EDITOR
+from viz.settings import UOPVIZ_EDITOR
 
 TEMPLATES: Final = {
     "code": "-g {file}:{line}",

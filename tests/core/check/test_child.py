@@ -29,7 +29,9 @@ def test_nothing_is_imported_from_the_current_folder(
     assert not (tmp_path / "ran").exists()
 
 
-def test_settings_of_the_recording_do_not_reach_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("VIZ", "VIZ_TRACE", "UOPVIZ_RUN", "UOPVIZ_TOKEN"):
+def test_settings_of_the_recording_and_misspelled_ones_do_not_reach_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("VIZ", "VIZ_TRACE", "UOPVIZ_RUN", "UOPVIZ_TOKEN", "DEBUGG"):
         monkeypatch.setenv(name, "secret")
     assert "secret" not in child._environment(None).values()
