@@ -75,18 +75,6 @@ def test_the_page_opens_on_the_comparison_of_two_traces(browser: Browser, two: P
     page.close()
 
 
-def test_overview_names_the_rule_that_was_left_out(explorer: Explorer) -> None:
-    page = explorer.page
-    rules = page.get_by_role("region", name="Rules that fire more or less")
-    expect(rules.locator("[data-line]")).to_have_count(1)
-    expect(rules.locator("[data-line]")).to_contain_text(RULE)
-    expect(rules).to_contain_text("no longer fires")
-    first = page.get_by_role("region", name="First step that differs")
-    expect(first).to_contain_text(RULE)
-    expect(first).to_contain_text("a * b + c")
-    expect(first).to_contain_text("no match here")
-
-
 def test_equal_kernels_are_folded_with_their_count(explorer: Explorer) -> None:
     page = explorer.page
     rows = page.locator(".cmp-row")

@@ -81,6 +81,12 @@ class Reader:
         self.actions += 1
         return self
 
+    def gives(self, command: str) -> Reader:
+        """Gives a command by its name: opens the palette, types, and takes it."""
+        self.explorer.give(command)
+        self.actions += 3
+        return self
+
     # what a person sees
 
     def sees(
