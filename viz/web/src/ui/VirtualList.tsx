@@ -72,11 +72,17 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
   const revealAt = props.reveal === null ? -1 : items.findIndex((i) => keyOf(i) === props.reveal);
   useLayoutEffect(() => show(props.reveal), [props.reveal, props.of, revealAt < 0]);
 
-  const move = (to: number): void => {
-    let next = Math.max(0, Math.min(items.length - 1, to));
-    const way = next < at ? -1 : 1;
+  /** The first line from there on that is no head. */
+  const lineFrom = (from: number, way: 1 | -1): T | undefined => {
+    let next = from;
     let item = items[next];
     while (item !== undefined && props.isHead?.(item)) item = items[(next += way)];
+    return item;
+  };
+  const move = (to: number): void => {
+    const next = Math.max(0, Math.min(items.length - 1, to));
+    const way = next < at ? -1 : 1;
+    const item = lineFrom(next, way) ?? lineFrom(next, way === 1 ? -1 : 1); // a head may be the first of all
     if (!item) return;
     props.onCursor(keyOf(item));
     show(keyOf(item));

@@ -79,7 +79,8 @@ export function setOpen(key: string, open: boolean): void {
   openKeys.value = next;
 }
 
-/** Opens the roots once they arrive, and the way to the current pass when it changes. */
+/** Opens the roots once they arrive, and the way to the current pass when it changes, to which the
+ * keyboard goes, too. */
 export function startTree(): void {
   let rootsSeen = false;
   effect(() => {
@@ -98,6 +99,8 @@ export function startTree(): void {
       ...openKeys.peek(),
       ...ancestry(rows.peek(), row.row).map((r) => rowKey(r.row)),
     ]);
+    // Left and Right step where the keyboard is on the pass that is shown: it goes along, as with ].
+    if (cursor.peek() !== null) cursor.value = rowKey(row.row);
   });
 }
 
