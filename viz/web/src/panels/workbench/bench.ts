@@ -69,7 +69,8 @@ export function keepChange(): void {
   );
 }
 
-export const canRunBoth = (): boolean => how.value !== null && state.value.kind !== "running";
+export const canRunBoth = (): boolean =>
+  kernel.value !== null && how.value !== null && state.value.kind !== "running";
 
 /** A result belongs to one kernel and goes with it. */
 export function startBench(): void {
