@@ -1,4 +1,4 @@
-"""Whether steps are right, and which step broke a kernel, as the page shows it: marks, verdicts, and
+"""Whether steps are right, and which step broke a kernel, as the page shows it: marks, verdicts,
 checks that are begun and ended. The way from a wrong result to its rule is a journey."""
 
 from __future__ import annotations
