@@ -1,5 +1,5 @@
-"""Kernels compiled otherwise, in the page: a rule left out, two variants, code that has changed, a
-rule that does not come to an end."""
+"""Kernels compiled otherwise, in the page: scripts, code that has changed, a rule without an end. A
+rule that is left out is a journey."""
 
 from __future__ import annotations
 
@@ -9,13 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from tests.browser.code_copy import RULE, CodeCopy
 from tests.browser.explorer import Explorer
 from tests.browser.served import PROGRAMS, Process
-
-SKIPPED = "multiply_add"
 
 
 @pytest.fixture(scope="module")
@@ -48,44 +46,6 @@ def _pass(served: Process) -> dict[str, Any]:
     return next(
         row for row in rows if row["row"] > kernel["row"] and row["name"] == "decompose: fuse"
     )
-
-
-def _compiled(page: Page, count: int) -> None:
-    """Waits until so many variants are in the table."""
-    expect(page.locator(".variants tbody tr")).to_have_count(count)
-
-
-def test_a_rule_is_left_out_and_compared(explorer: Explorer) -> None:
-    page = explorer.page
-    explorer.give("Leave this rule out of the next variant")
-    expect(explorer.notice).to_contain_text(f"What if without {SKIPPED}")
-    explorer.give("Variants of the kernel: what if")
-    expect(page.locator(".wi-job")).to_contain_text(f"without {SKIPPED}")
-    explorer.give("Compile and run the variant")
-    _compiled(page, 1)
-    row = page.locator(".variants tbody tr").first
-    expect(row).to_contain_text(f"without {SKIPPED}")
-    expect(row).to_contain_text("equal")
-    page.get_by_role("button", name="Change the next variant").click()
-    form = page.get_by_role("form", name="The next variant")
-    form.get_by_role("button", name=f"Use {SKIPPED} again").click()
-    form.get_by_label("Rule to leave out").fill("reduce_in_loop")
-    form.get_by_label("Rule to leave out").press("Enter")
-    form.get_by_role("button", name="Compile and run").click()
-    _compiled(page, 2)
-    expect(row).to_contain_text("pass reduce cannot do without what was changed: left out")
-    page.locator(".variants tbody tr").last.get_by_role("button", name="Compare").click()
-    expect(page.get_by_role("main", name="Comparison")).to_be_visible()
-    rules = page.get_by_role("region", name="Rules that fire more or less")
-    expect(rules).to_contain_text(SKIPPED)
-    expect(page.locator(".cmp-row")).to_have_count(1)
-    expect(page.get_by_role("main", name="Comparison")).not_to_contain_text("different programs")
-    page.go_back()
-    for box in page.get_by_role("checkbox", name=re.compile("Choose variant")).all():
-        box.check()
-    page.get_by_role("button", name="Compare 1 and 2").click()
-    expect(page.get_by_role("main", name="Comparison")).to_be_visible()
-    assert (explorer.address("ca"), explorer.address("cb")) == ("B", "C")
 
 
 def test_scripts_and_deleting(explorer: Explorer) -> None:
