@@ -72,6 +72,15 @@ describe("the user's lines of a kernel", () => {
     expect(said(places)).not.toContain("shared");
   });
 
+  it("light all that they became, though it is most of the text", () => {
+    const { artifact } = userText([file()], places)!;
+    const origins = [[], [10, 11], ...Array.from({ length: 20 }, () => [10]), [11, 12], [12]];
+    const ptx = indexLines({ lines: origins.map(() => []), origins });
+    const became = Array.from({ length: 22 }, (_, i) => i + 1);
+    expect(sameOrigin(artifact, 2, ptx)).toEqual({ lines: became, cut: 0 });
+    expect(sameOrigin(artifact, 4, ptx)).toEqual({ lines: [22, 23], cut: 0 });
+  });
+
   it("are there by their numbers where their text was not recorded", () => {
     const other = { file: "b/other.py", line: 7, nodes: [13] };
     const made = userText([file()], [...places, other])!;

@@ -175,7 +175,7 @@ it("sentences begin and end as sentences do, names of rules stay", () => {
 });
 
 it("near misses are summed up", () => {
-  const near = { rewrite: 1, pass: "p", rule: 1, name: "r", inPass: true, known: true, nodes: 9 };
+  const near = { rewrite: 1, pass: "p", rule: 1, name: "r", inPass: true, known: true, nodes: 9, fits: [] };
   const none = { ...near, tried: 0, fitting: 0, missed: 0, rows: [], leftOut: null };
   expect(summary(none)).toMatch(/^No node of this pass/);
   expect(summary({ ...none, tried: 1, missed: 1 })).toContain("no part of it fits");

@@ -75,7 +75,8 @@ export class Outline {
     if (left > 0) {
       const rest = document.createElement("li");
       rest.setAttribute("role", "treeitem");
-      rest.textContent = `${left.toLocaleString("en")} more nodes, reached with H J K L`;
+      const nodes = left === 1 ? "node" : "nodes";
+      rest.textContent = `${left.toLocaleString("en")} more ${nodes}, reached with H J K L`;
       element.append(rest);
     }
     this.point(selected);

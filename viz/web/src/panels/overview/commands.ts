@@ -1,5 +1,6 @@
 /** Commands of the overview, and of the page of a kernel. */
 import type { Command } from "../../parts/command";
+import { canEdit, editSource } from "../../parts/source/edits";
 import { announce, openContext, setPage } from "../../state/actions";
 import { currentKernel, kernelPage } from "../../state/state";
 import { nextOrder } from "../../ui/SortHead";
@@ -43,6 +44,14 @@ export const overviewCommands: readonly Command[] = [
     run: () => {
       if (!openContext(currentKernel.peek()!.row)) announce("This kernel has no passes");
     },
+  },
+  {
+    id: "ov-edit",
+    title: "Edit a source of this kernel and run it",
+    group: "Overview",
+    keys: ["E"],
+    when: () => onKernel() && canEdit(),
+    run: editSource,
   },
   {
     id: "ov-up",

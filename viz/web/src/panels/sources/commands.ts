@@ -1,12 +1,11 @@
 /** Commands of the sources: what is shown, edited and run. */
-import { kindOf, targetOf } from "../../parts/kernel/columns";
 import { toggleSources } from "../../parts/kernel/room";
-import { showLines } from "../../parts/kernel/show";
 import {
-  beginEdit,
+  canEdit,
   canRunEdited,
   editableColumn,
   editOf,
+  editSource,
   revert,
   runEdited,
 } from "../../parts/source/edits";
@@ -30,7 +29,7 @@ export const sourcesCommands: readonly Command[] = [
     title: "Edit a source and run it",
     group: "Sources",
     keys: ["E"],
-    when: () => editableColumn.value !== null && !editOf(editableColumn.value),
+    when: canEdit,
     run: editSource,
   },
   {
@@ -77,10 +76,3 @@ export const sourcesCommands: readonly Command[] = [
     run: () => (shownSources.value = null),
   },
 ];
-
-/** Shows the column of a text that can be edited, and begins. */
-function editSource(): void {
-  const column = editableColumn.peek()!;
-  showLines({ kind: kindOf(column), target: targetOf(column) });
-  beginEdit(column);
-}

@@ -15,7 +15,8 @@ export const targetOf = (key: string): string => key.slice(key.indexOf(":") + 1)
 export const kindOf = (key: string): ArtifactKind => key.slice(0, key.indexOf(":"));
 
 export function kindName(kind: string): string {
-  if (kind === PYTHON) return "Python";
+  // A compiler of another language has no Python to name: mycc compiles a.c.
+  if (kind === PYTHON) return run.value && !run.value.python ? "Program" : "Python";
   return kinds().find((known) => known.kind === kind)?.title ?? kind;
 }
 

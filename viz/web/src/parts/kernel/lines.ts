@@ -5,6 +5,7 @@
  */
 import type { Bundle } from "../../data/messages/bundle";
 import type { Artifact, Origins } from "../../data/messages/kernel";
+import { PYTHON } from "./userText";
 
 /** Lines (0-based) of one artifact by node id, and by the AST nodes that they come from. */
 export interface LineIndex {
@@ -70,9 +71,19 @@ export function linesOf(
   return exact?.length ? { lines: exact, cut: 0 } : fromOrigins(index, originsOf(origins, id));
 }
 
-/** Lines of another artifact that come from the same AST nodes as line `line` of this one. */
+/**
+ * Lines of another artifact that come from the same AST nodes as line `line` of this one. Of a line of
+ * the user's program, all that it became, however many.
+ */
 export function sameOrigin(from: Artifact, line: number, index: LineIndex): Lit {
-  return fromOrigins(index, from.origins[line] ?? []);
+  const ids = from.origins[line] ?? [];
+  return from.kind === PYTHON ? allFrom(index, ids) : fromOrigins(index, ids);
+}
+
+/** All lines that come from any of these AST nodes. */
+function allFrom(index: LineIndex, from: readonly number[]): Lit {
+  const lines = new Set(from.flatMap((origin) => index.byOrigin.get(origin) ?? []));
+  return { lines: [...lines].sort((x, y) => x - y), cut: 0 };
 }
 
 /**

@@ -1,6 +1,6 @@
 /** A pattern as a small graph, sources above; parts may be marked, and say when they are pointed at. */
 import type { Pat } from "../../data/messages/rule";
-import { count, short } from "../../state/format";
+import { plural, short } from "../../state/format";
 import { badgeWidth, NOTE_CHAR, type PatDrawing, type PatNode } from "./patternLayout";
 import { dtypeWords, opWords, sourceWords } from "./patternWords";
 
@@ -40,7 +40,7 @@ export function PatternDrawing({ pattern, drawing: d, stateOf, onPoint }: Drawin
         ))}
       </svg>
       {d.left > 0 && (
-        <div class="t3 small">{count(d.left)} more nodes of the pattern not drawn</div>
+        <div class="t3 small">{plural(d.left, "more node")} of the pattern not drawn</div>
       )}
     </div>
   );

@@ -24,6 +24,7 @@ import {
   versionsOf,
 } from "./versions";
 import { openSources, sourcesSize, wideColumn } from "../kernel/room";
+import { showLines } from "../kernel/show";
 
 export interface Edit extends Choices {
   /** The compiler's text, which the edit began with; made with these choices. */
@@ -73,6 +74,17 @@ export const editableColumn = computed<string | null>(() => {
   const possible = editable.filter((c) => all.includes(c) && deviceFor(c) !== null);
   return possible.find((column) => editOf(column)) ?? possible[0] ?? null;
 });
+
+/** Whether there is a text to edit, and none is being edited. */
+export const canEdit = (): boolean =>
+  editableColumn.value !== null && !editOf(editableColumn.value);
+
+/** Shows the column of a text that can be edited, and begins. */
+export function editSource(): void {
+  const column = editableColumn.peek()!;
+  showLines({ kind: kindOf(column), target: targetOf(column) });
+  beginEdit(column);
+}
 
 function put(name: string, edit: Edit | null): void {
   const next = new Map(edits.peek());
