@@ -25,35 +25,6 @@ def exported(trace: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return export(trace, tmp_path_factory.mktemp("export") / "bug.html")
 
 
-def test_the_file_works_offline(new_page: New, exported: Path, some_pass: Pass) -> None:
-    e = new_page(offline=True, sources=True)
-    asked: list[str] = []
-    e.page.on("request", lambda r: asked.append(r.url))
-    e.goto(exported.as_uri())
-    expect(e.page.locator(".status")).to_contain_text("Exported file")
-    line = e.navigator.get_by_role("treeitem").filter(has_text=some_pass.row["name"]).first
-    expect(line).to_contain_text(str(some_pass.row["steps"]))
-    e.page.evaluate("h => { location.hash = h; }", some_pass.at(1))
-    e.ready().press("ArrowRight")
-    e.at_step(2)
-    rule = some_pass.rule(2)
-    expect(e.inspector.locator("h2")).to_have_text(rule["name"])
-    expect(e.inspector.locator(".snip")).to_contain_text(f"def {rule['name']}")
-    e.places(e.boxes()[:3])
-    expect(e.inspector.get_by_role("tab", name="Node")).to_contain_text("u")
-    expect(e.sources.locator(".cm-line").nth(3)).to_be_visible()
-    expect(e.subject).to_contain_text("To run this kernel, open the trace with uopviz")
-    e.press("/")
-    expect(e.page.locator("#search")).to_be_focused()
-    e.page.keyboard.type(rule["name"])
-    expect(e.page.get_by_role("listbox", name="Search results")).to_contain_text(rule["name"])
-    e.press("Escape", "a")
-    e.ready()
-    others = [u for u in asked if not u.startswith(("file://", "blob:", "data:"))]
-    assert others == []
-    assert {u.split("#")[0] for u in asked if u.startswith("file:")} == {exported.as_uri()}
-
-
 def test_the_file_opens_at_a_link(new_page: New, exported: Path, some_pass: Pass) -> None:
     e = new_page(offline=True).goto(f"{exported.as_uri()}#{some_pass.at(3)}")
     e.at_step(3)

@@ -13,7 +13,7 @@ from playwright.sync_api import Locator, Route, expect
 import viz
 from tests.browser.explorer import Explorer
 from tests.browser.fixtures import Pass
-from tests.browser.served import PROGRAMS, Process, export, record, run_live, serve
+from tests.browser.served import PROGRAMS, Process, run_live, serve
 from tests.browser.test_sizes import OVERHANG
 from viz.write.writer import TraceWriter
 
@@ -31,27 +31,6 @@ def opened(new_page: New, server: Process, at: str = "", **options: Any) -> Expl
 def kernels(e: Explorer) -> Locator:
     """The lines of the table of kernels."""
     return e.page.locator(".ov-kernels .ov-row")
-
-
-def test_it_opens_first_and_says_what_the_run_says(new_page: New, server: Process) -> None:
-    run, overview = server.get("run"), server.get("overview")
-    e = opened(new_page, server)
-    assert e.page.evaluate("location.hash") == ""
-    expect(e.page.locator('.top .tab[aria-current="page"]')).to_contain_text("Overview")
-    head = e.page.locator(".ov-counts")
-    for n, word in (
-        (run["totals"]["kernels"], "kernel"),
-        (run["totals"]["steps"], "step"),
-        (run["totals"]["rewrites"], "pass"),
-        (overview["ruleCount"], "rule"),
-        (run["totals"]["launches"], "launch"),
-    ):
-        expect(head).to_contain_text(re.compile(rf"(^|\D){n:,} {word}"))
-    names = [line["name"] for line in overview["kernels"]]
-    expect(kernels(e)).to_have_count(len(names))
-    assert [row.locator(".mono").first.inner_text() for row in kernels(e).all()] == names
-    for rule in overview["rules"][:5]:
-        expect(e.page.get_by_role("region", name="Costliest rules")).to_contain_text(rule["name"])
 
 
 def test_every_number_leads_to_what_it_says(new_page: New, server: Process) -> None:
@@ -251,18 +230,6 @@ def test_lists_of_a_live_run_are_in_order_and_stay_under_the_pointer(
         e.page.goto("about:blank")  # asks nothing of a server that ends with its program
 
 
-def test_a_failed_run_begins_with_the_failure(new_page: New, tmp_path: Path) -> None:
-    with serve(record(PROGRAMS / "failing.py", tmp_path / "t.viz")) as server:
-        e = opened(new_page, server)
-        alert = e.page.locator(".ov > *").first
-        expect(alert).to_have_attribute("role", "alert")
-        expect(alert).to_contain_text(server.get("run")["problems"][0]["what"])
-        alert.get_by_role("link", name="Show the last graph").click()
-        e.ready()
-        expect(e.page.locator(".banner .h")).to_be_visible()
-        e.page.goto("about:blank")
-
-
 def test_another_compiler_without_times(new_page: New, tmp_path: Path) -> None:
     """It shows what it has: no empty columns, no speeds, no runs."""
     with TraceWriter(tmp_path / "t.viz", {"command": ["mycc", "a.c"]}) as t:
@@ -285,16 +252,6 @@ def test_another_compiler_without_times(new_page: New, tmp_path: Path) -> None:
         expect(e.page.locator(".kp")).to_contain_text("not launched in this run")
         expect(e.page.get_by_role("region", name="Times")).to_have_count(0)
         e.page.goto("about:blank")
-
-
-def test_in_an_exported_file(new_page: New, trace: Path, tmp_path: Path) -> None:
-    e = new_page(offline=True)
-    e.page.goto(export(trace, tmp_path / "t.html").as_uri())
-    expect(kernels(e).first).to_be_visible()
-    expect(e.page.get_by_role("button", name="Measure this machine")).to_have_count(0)
-    expect(e.page.locator(".ov-rate .pc")).to_have_count(0)
-    kernels(e).first.click()
-    expect(e.page.locator(".kp .cm-line").first).to_be_visible()
 
 
 SCROLLS: str = """() => {

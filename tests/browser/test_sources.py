@@ -39,22 +39,6 @@ def show(e: Explorer, name: str | re.Pattern[str]) -> None:
     e.page.get_by_role("dialog", name="Further sources").locator(".mi", has_text=name).first.click()
 
 
-def test_sources_appear_side_by_side(open_page: Open, some_pass: Pass) -> None:
-    e = open_page(some_pass.at(2), sources=True)
-    found = columns(e)
-    for name, text in (
-        ("PTX", ".version"),
-        ("AMD ISA", "s_load_dword"),
-    ):
-        expect(found[name].locator(".ed")).to_contain_text(text)
-    found["PTX"].get_by_role("button", name=re.compile("^What the compiler says of PTX")).click()
-    facts = e.page.get_by_role("dialog", name=re.compile("^What the compiler says of PTX"))
-    expect(facts).to_contain_text(re.compile("regs|registers"))
-    e.press("Escape")
-    boxes = [column.bounding_box() for column in found.values()]
-    assert all(a and b and a["x"] + a["width"] <= b["x"] + 1 for a, b in pairwise(boxes))
-
-
 def test_a_node_lights_its_lines_in_every_source(open_page: Open, server: Any, rows: Any) -> None:
     """Near the end of the pipeline: a LOAD or STORE has lines in all sources."""
     number, at = _late_pass(server, rows)
