@@ -113,6 +113,9 @@ function Figure({ cell, facts }: { cell: Cell; facts: Facts | undefined }) {
   return <span class={cell === "extra" ? "f num hot" : "f num"}>{facts[cell]}</span>;
 }
 
-/** ", 256 threads, 1.02 KB bytes" for those who listen. */
+/** ", 256 threads, 1.02 KB, 4 ways" for those who listen. */
 const said = (facts: Facts | undefined, cells: readonly Cell[]): string =>
-  facts ? cells.map((cell) => (facts[cell] ? `, ${facts[cell]} ${cell}` : "")).join("") : "";
+  cells.map((cell) => (facts?.[cell] ? `, ${facts[cell]}${unitOf(cell)}` : "")).join("");
+
+/** Bytes have their unit already. */
+const unitOf = (cell: Cell): string => (cell === "bytes" ? "" : ` ${cell}`);
