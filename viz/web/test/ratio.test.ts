@@ -73,7 +73,7 @@ it("nothing else colours times, or has words for how they compare", () => {
     .flatMap((name) =>
       readFileSync(join(src, name), "utf8")
         .split("\n")
-        .filter((line) => !/^\s*(\*|\/[/*])/.test(line) && OWN.some((own) => own.test(line)))
+        .filter((line) => !/^\s*(\*|\/[/*]|import )/.test(line) && OWN.some((own) => own.test(line)))
         .map((line) => `${name}: ${line.trim()}`),
     );
   expect(found).toEqual([]);

@@ -7,7 +7,7 @@ import { Icon } from "../../ui/Icon";
 import { drawOverview, palette } from "./draw";
 import { InView } from "./InView";
 import { saveTraceEvents } from "./save";
-import { Selected } from "./Selected";
+import { Selected } from "./selected/Selected";
 import { panned, timeText } from "./data/scale";
 import { end, lanes, part, show, shown, spanRows, timeline, timelineData } from "./store";
 import { Tracks } from "./Tracks";

@@ -1,16 +1,16 @@
 /** What is selected in the timeline: when, how long, how often, and the way to its graphs. */
 import type { ComponentChildren } from "preact";
-import { bytes, count, micros, place, plural, short } from "../../state/format";
-import { rows } from "../../state/state";
-import { Clipped, Place } from "../../ui/Text";
-import { canOpen, kernelNamed, openPicked, openRow, rowOf } from "./jump";
-import { namePick, pickedName, type Picked } from "./data/pick";
-import { timeText } from "./data/scale";
-import { HUES, type Total } from "./data/spans";
-import { inRun, mark, moment, picked, pickNext, timelineData, zoomToPicked } from "./store";
-import { timelineLink, goTimeline } from "./link";
+import { bytes, count, micros, place, plural, short } from "../../../state/format";
+import { rows } from "../../../state/state";
+import { Clipped, Place } from "../../../ui/Text";
+import { canOpen, kernelNamed, openPicked, openRow, rowOf } from "../jump";
+import { namePick, pickedName, type Picked } from "../data/pick";
+import { timeText } from "../data/scale";
+import { HUES, type Total } from "../data/spans";
+import { inRun, mark, moment, picked, pickNext, timelineData, zoomToPicked } from "../store";
+import { timelineLink, goTimeline } from "../link";
 import { Held } from "./Held";
-import { rateText, work } from "./rate";
+import { rateText, work } from "../rate";
 
 export function Selected() {
   const p = picked.value;
