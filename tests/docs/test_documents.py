@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from core import Context, Tensor, Variable
+from core.check.edited import EDITABLE
 from core.check.isolate import MAX_TEXT
 from core.helpers import Flag, Text
 from core.passes.pipeline import PASSES, TEXT_PASSES
@@ -175,7 +176,8 @@ def test_tests_that_documents_name_exist() -> None:
     named = re.findall(r"`([\w/]+\.py)::(\w+)`", text)
     assert len(named) > 30
     for file, test in named:
-        assert f"\ndef {test}(" in (ROOT / "tests" / file).read_text(encoding="utf-8"), test
+        code = (ROOT / "tests" / file).read_text(encoding="utf-8")
+        assert re.search(rf"^ *def {test}\(", code, re.MULTILINE), test
     for title in (
         "The server",
         "The port of a trace",
@@ -199,7 +201,8 @@ def test_limits_in_the_documents_are_those_of_the_code() -> None:
     assert f"closed after {channel.IDLE:.0f}" in security
     assert f"after {channel.READING:.0f} seconds without a byte" in security
     assert f"less than {channel.SLOWEST >> 10} KiB per second" in security
-    assert f"at most {channel.MOST} connections" in security
+    assert f"at most {channel.MOST} connections, and {channel.MOST_NEW} where some" in security
+    assert f"strangers without the token hold at most {channel.MOST_NEW}" in security
     assert f"at most {log.MOST} lines a minute" in security
     assert f"a time limit of {jobs.LIMIT:.0f} seconds" in security
     assert f"(an export {jobs.EXPORT_LIMIT:.0f})" in http
@@ -208,6 +211,16 @@ def test_limits_in_the_documents_are_those_of_the_code() -> None:
     assert f"within {jobs.EXPORT_LIMIT:.0f} seconds and {memory} GiB" in security
     assert f"answer at most {jobs.MAX_ANSWER >> 20} MiB" in security
     assert f"more than {MAX_TEXT >> 10} Ki characters" in security
+
+
+def test_what_is_judged_of_each_kind_of_edited_text_is_said() -> None:
+    section = read("security.md").partition("## Running an edited text\n")[2].partition("\n## ")[0]
+    rows = [line.split("|")[1:3] for line in section.splitlines() if line.startswith("| ")]
+    names = {"llvm": "LLVM IR", "ptx": "PTX", "cuda": "CUDA C++", "hip": "HIP C++"}
+    for device, texts in EDITABLE.items():
+        for text in texts:
+            name = names[text.kind]
+            assert any(name in kind and f"`{device}`" in on for kind, on in rows), (device, name)
 
 
 def test_the_functions_of_llvm_that_edited_texts_may_call_are_listed() -> None:

@@ -72,6 +72,17 @@ class TestPtxOfADriver:
             with_text(program("sm_90"), "CUDA", Edited("ptx", text))
 
 
+class TestLlvmOfAGpu:
+    @pytest.mark.parametrize("device", ["AMD", "AMD:EMU"])
+    def test_keeps_its_parameter_sizes(self, device: str) -> None:
+        own = program("gfx942")
+        assert with_text(own, device, Edited("llvm", own.source.text)).source.text
+        text = own.source.text.replace("(ptr addrspace(1) ", "(i32 %more, ptr addrspace(1) ", 1)
+        assert text != own.source.text
+        with pytest.raises((RunError, CompileError), match="parameters"):
+            with_text(own, device, Edited("llvm", text))
+
+
 class TestHip:
     def test_is_compiled_by_hiprtc(self, rtc: FakeRtc) -> None:
         own = program("gfx942")
