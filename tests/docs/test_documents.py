@@ -18,6 +18,7 @@ from core import Context, Tensor, Variable
 from core.check.edited import EDITABLE
 from core.check.isolate import MAX_TEXT
 from core.helpers import Flag, Text
+from core.nn.files import pickles
 from core.passes.pipeline import PASSES, TEXT_PASSES
 from core.passes.schedule import pipeline as schedule
 from core.render.llvm import INTRINSICS
@@ -212,6 +213,8 @@ def test_limits_in_the_documents_are_those_of_the_code() -> None:
     assert f"within {jobs.EXPORT_LIMIT:.0f} seconds and {memory} GiB" in security
     assert f"answer at most {jobs.MAX_ANSWER >> 20} MiB" in security
     assert f"more than {MAX_TEXT >> 10} Ki characters" in security
+    assert f"at most {pickles.ROOM >> 20} MiB, and {pickles.ROOM_RATIO} bytes more" in security
+    assert f"at most {pickles.OPCODES_LIMIT >> 20} Mi opcodes" in security
 
 
 def test_what_is_judged_of_each_kind_of_edited_text_is_said() -> None:

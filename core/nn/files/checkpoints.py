@@ -83,7 +83,8 @@ def torch_load(fn: str | Path | bytes | Tensor, device: DeviceLike = None) -> di
         raise not_a(KIND, f"a pickle of {len(members[names[0]])} bytes")
     found: dict[str, Tensor] = {}
     with reading(KIND):
-        value = plain_value(bytes(members[names[0]].data()), _call, _storage)
+        size = Path(fn).stat().st_size if isinstance(fn, str | Path) else len(fn)
+        value = plain_value(bytes(members[names[0]].data()), _call, _storage, size)
         described = _described(value)
     room = _Room(max(UNPACKED_LIMIT, UNPACKED_RATIO * sum(len(data) for data in members.values())))
     for path, each in described.items():

@@ -3,23 +3,38 @@
 A machine of its own for the opcodes of protocols 0 to 5. It imports nothing, calls nothing but the
 two functions that a caller gives it, and knows no opcode for attributes, classes or registered
 extensions. A few bytes may stand for millions of opcodes, and an opcode may use a long value once
-more, so there are limits of the opcodes, of what they keep, and of every value that is used again.
+more, so there are limits of the memory that all opcodes may take, which grows with the file, and of
+every value that is used again.
 """
 
 from __future__ import annotations
 
 import pickletools
-from collections.abc import Callable, Iterable
+import sys
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TypeVar, cast
 
 T = TypeVar("T")
 Call = Callable[[str, tuple[object, ...]], object]
 """What a pickle's call of the function `module.name` with arguments gives."""
 
+ROOM: Final = 1 << 24
+ROOM_RATIO: Final = 64
+"""Bytes that all opcodes may take: so many, and so many more per byte of the file. What PyTorch
+writes of a Tensor is about 30 opcodes, which take 4 KiB, in 100 bytes and more."""
 OPCODES_LIMIT: Final = 1 << 22
-"""Most opcodes, and so values on the stack; a checkpoint has about 30 for each Tensor."""
-MEMO_LIMIT: Final = 1 << 21
-"""Most values with a number."""
+"""Most opcodes, and so values on the stack, however large the file is."""
+_OPCODE: Final = 64
+"""What each opcode takes, as values of the stack and then of a list or dict."""
+_TAKEN: Final[Mapping[str, int]] = {
+    **dict.fromkeys(("MARK", "EMPTY_LIST", "EMPTY_SET", "LIST", "FROZENSET"), 96),
+    **dict.fromkeys(("EMPTY_DICT", "DICT", "TUPLE", "TUPLE1", "TUPLE2", "TUPLE3"), 96),
+    **dict.fromkeys(("PUT", "BINPUT", "LONG_BINPUT", "MEMOIZE"), 128),
+    **dict.fromkeys(("REDUCE", "NEWOBJ", "BINPERSID"), 192),
+}
+"""Bytes that opcodes take beside that: objects with their heads, and places in dicts that grow."""
+_NAME: Final = 512
+"""Bytes of a name that is met first."""
 MARKS_LIMIT: Final = 1000
 """How deep the parts that are begun may be nested; each has a stack of its own."""
 ARGUMENTS_LIMIT: Final = 64
@@ -42,6 +57,8 @@ _KEYS: Final = (str, int, float, bytes, type(None))
 class Named:
     """A function or class that a pickle names. It is never looked up."""
 
+    __slots__ = ("name",)
+
     def __init__(self, module: str, name: str) -> None:
         _limit("characters of a name", len(module) + len(name), NAME_LIMIT)
         self.name = f"{module}.{name}"
@@ -50,8 +67,10 @@ class Named:
 class _Machine:
     """The stack of a pickle, and the values that it gave numbers."""
 
-    def __init__(self, call: Call, persistent: Callable[[object], object]) -> None:
+    def __init__(self, call: Call, persistent: Callable[[object], object], room: int) -> None:
         self._call, self._persistent = call, persistent
+        self._room, self._taken = room, 0
+        self._names: dict[tuple[str, str], Named] = {}
         self._stack: list[Any] = []
         self._marks: list[list[Any]] = []
         self._memo: dict[int, object] = {}
@@ -62,6 +81,7 @@ class _Machine:
             if opcode.name == "STOP":
                 return self._stack.pop()
             _limit("opcodes", count, OPCODES_LIMIT)
+            self._take(_OPCODE + _TAKEN.get(opcode.name, 0))
             self._step(opcode.name, arg)
         raise ValueError("it does not end")  # genops says so first
 
@@ -109,10 +129,11 @@ class _Machine:
                 values = self._marked()
                 _items(self._stack[-1], values)
             case "GLOBAL":
-                stack.append(Named(*arg.split(" ", 1)))
+                module, name = arg.split(" ", 1)
+                stack.append(self._named(module, name))
             case "STACK_GLOBAL":
                 name, module = _of(str, stack.pop()), _of(str, stack.pop())
-                stack.append(Named(module, name))
+                stack.append(self._named(module, name))
             case "REDUCE" | "NEWOBJ":
                 args = _of(tuple, stack.pop())
                 _limit("arguments", len(args), ARGUMENTS_LIMIT)
@@ -125,6 +146,7 @@ class _Machine:
             case _ if op in _PUSHES:
                 if isinstance(arg, int):
                     _limit("bits of an integer", arg.bit_length(), INTEGER_LIMIT)
+                self._take(sys.getsizeof(arg))
                 stack.append(arg)
             case _ if op in _CONSTANTS:
                 stack.append(_CONSTANTS[op])
@@ -136,8 +158,19 @@ class _Machine:
             case _:
                 raise ValueError(f"its opcode {op} is not read")
 
+    def _take(self, count: int) -> None:
+        self._taken += count
+        _limit("bytes of values", self._taken, self._room)
+
+    def _named(self, module: str, name: str) -> Named:
+        """One object for each name, however often it is met."""
+        found = self._names.get((module, name))
+        if found is None:
+            found = self._names[module, name] = Named(module, name)
+            self._take(_NAME + sys.getsizeof(found.name) + sys.getsizeof(module + name))
+        return found
+
     def _remember(self, number: int, value: object) -> None:
-        _limit("values with numbers", len(self._memo), MEMO_LIMIT)
         _limit("bits of a number", number.bit_length(), KEY_LIMIT)
         self._memo[number] = value
 
@@ -149,13 +182,15 @@ class _Machine:
         return values
 
 
-def plain_value(text: bytes, call: Call, persistent: Callable[[object], object]) -> object:
-    """What a pickle describes. `call` gives the values of its calls, `persistent` those that it
-    keeps elsewhere. Classes and functions that it names are `Named`.
+def plain_value(
+    text: bytes, call: Call, persistent: Callable[[object], object], file_bytes: int
+) -> object:
+    """What a pickle in a file of `file_bytes` describes. `call` gives the values of its calls,
+    `persistent` those that it keeps elsewhere. Classes and functions that it names are `Named`.
 
     Raises ValueError, TypeError, LookupError or OverflowError for what is no pickle, and ValueError
-    for opcodes that make anything else."""
-    return _Machine(call, persistent).run(text)
+    for opcodes that make anything else, or more than a file of that size may."""
+    return _Machine(call, persistent, ROOM + ROOM_RATIO * file_bytes).run(text)
 
 
 def _limit(what: str, found: int, most: int) -> None:

@@ -27,7 +27,7 @@ plain = st.recursive(
 
 
 def read(data: bytes) -> object:
-    return plain_value(data, lambda name, args: (name, args), lambda pid: ("kept", pid))
+    return plain_value(data, lambda name, args: (name, args), lambda pid: ("kept", pid), 0)
 
 
 def write(value: object, protocol: int) -> bytes:
@@ -90,8 +90,6 @@ LARGE = b"X" + (4000).to_bytes(4, "little") + b"a" * 4000
 HUGE = b"\x8b" + (200).to_bytes(4, "little") + b"\x7f" * 200
 LIMITS = {
     "marks": (b"(" * 12_000_000, "marks"),
-    "opcodes": (b"N0" * 600 + b"N.", "opcodes"),
-    "memo": (b"N" + b"\x94" * 200 + b".", "values with numbers"),
     "arguments": (b"cos\nsystem\n(" + b"N" * 65 + b"tR.", "arguments"),
     "a name": (LARGE + b"q\x000" + (b"h\0h\0\x930" * 9) + b"N.", "characters of a name"),
     "an integer": (HUGE + b".", "bits of an integer"),
@@ -101,17 +99,53 @@ LIMITS = {
 
 
 @pytest.mark.parametrize("name", LIMITS)
-def test_few_bytes_cost_little(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_bytes_cost_little(name: str) -> None:
     """Each of these would cost more than a pickle of its length may, repeated as often as fits."""
     data, what = LIMITS[name]
-    if name in ("opcodes", "memo"):  # the limits themselves take seconds to reach
-        monkeypatch.setattr(pickles, "OPCODES_LIMIT", 1000)
-        monkeypatch.setattr(pickles, "MEMO_LIMIT", 100)
+    assert _peak(data, what) < 8 << 20
+
+
+MANY = {
+    "dicts": b"}" * (1 << 22) + b".", "lists": b"]" * (1 << 22) + b".",
+    "tuples": b"N\x85" * (1 << 21) + b".", "names": b"cos\nsystem\n" * (1 << 22) + b".",
+    "numbers": b"N" + b"\x94" * (1 << 22) + b".", "nothing": b"N0" * (1 << 21) + b"N.",
+    "integers": b"J\x00\x00\x00\x7f" * (1 << 21) + b".",
+    "constants": b"}(" + b"N" * (1 << 22) + b".",
+    "texts": (b"X\x00\x04\x00\x00" + b"a" * 1024) * (1 << 15) + b".",
+    "items": b"](" + b"h\0" * (1 << 22) + b"e.",
+}  # fmt: skip
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("name", MANY)
+def test_many_opcodes_take_no_more_than_their_room(name: str) -> None:
+    """Deflated, each is a file of a few KiB, and with the limit of opcodes alone would be read."""
+    data = MANY[name] if name != "items" else b"Nq\x00" + MANY[name]
+    assert _peak(data, "bytes of values") < pickles.ROOM * 1.25
+
+
+def test_a_name_is_one_object_however_often_it_is_met() -> None:
+    found: Any = read(b"](" + b"cos\nsystem\n" * 3 + b"cos\npath\ne.")
+    assert [each.name for each in found] == ["os.system"] * 3 + ["os.path"]
+    assert len({id(each) for each in found}) == 2
+
+
+def test_a_large_file_has_more_room() -> None:
+    data = b"](" + b"}" * 200_000 + b"e."
+    made: Any = plain_value(data, lambda *_: None, lambda _: None, len(data) * 4)
+    assert len(made) == 200_000
+    with pytest.raises(ValueError, match="bytes of values"):
+        read(data)
+
+
+def _peak(data: bytes, what: str) -> int:
+    """The most memory that is taken until it is said that there is too much of something."""
     tracemalloc.start()
     with pytest.raises(ValueError, match=f"its pickle has more than [0-9,]+ {what}"):
         read(data)
-    assert tracemalloc.get_traced_memory()[1] < 8 << 20
+    peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
+    return peak
 
 
 @settings(max_examples=300, deadline=None)
