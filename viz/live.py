@@ -17,12 +17,13 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path, PurePath
 from types import TracebackType
+from typing import TypedDict
 
 from core.errors import EnvError, TraceError
 from core.helpers import VIZ
-from viz.environment import absolute, cache_folder, prune, trace_path
+from viz.environment import absolute, cache_folder, prune, trace_path, wished_port
 from viz.files.alive import family_run
-from viz.recording.capture import wanted
+from viz.recording.capture import Wanted, wanted
 from viz.recording.exceptions import OURS
 from viz.recording.recorded import recorded
 from viz.settings import UOPVIZ_RUN, VIZ_CACHE_MB, VIZ_CAPTURE, VIZ_CAPTURE_MB
@@ -64,20 +65,31 @@ def _unharmed(what: str) -> Generator[None]:
 def record(path: str | Path, capture: str = "") -> Generator[Recorder]:
     """`with viz.record("t.viz"):` records a block. `capture`: the names of kernels whose values are
     kept, as in VIZ_CAPTURE. Raises TraceError where the file cannot be."""
-    recorder = _recorder(absolute(path), capture=capture).start()
+    recorder = Recorder.__new__(Recorder)  # its owner before it has the file: interrupts
     try:
-        yield recorder
-    finally:
+        try:
+            recorder.__init__(absolute(path), **_captured(capture))
+            yield recorder.start()
+        finally:
+            recorder.close()
+    finally:  # an interrupt came before it was closed
         recorder.close()
 
 
-def _recorder(
-    path: Path, run: str | None = None, *, main: bool = True, capture: str | None = None
-) -> Recorder:
-    """A recorder that captures what the environment says, or `capture`."""
-    patterns = wanted(VIZ_CAPTURE.value if capture is None else capture)
-    room = VIZ_CAPTURE_MB.value * 1_000_000
-    return Recorder(path, run, main, capture=patterns, room=room)
+class _Captured(TypedDict):
+    """What a recorder captures."""
+
+    capture: Sequence[Wanted]
+    room: int
+
+
+def _captured(capture: str) -> _Captured:
+    return {"capture": wanted(capture), "room": VIZ_CAPTURE_MB.value * 1_000_000}
+
+
+def _recorder(path: Path, run: str | None = None, *, main: bool = True) -> Recorder:
+    """A recorder that captures what the environment says."""
+    return Recorder(path, run, main, **_captured(VIZ_CAPTURE.value))
 
 
 def is_viewer(command: Sequence[str]) -> bool:
@@ -124,6 +136,8 @@ class Live:
 
 
 def _start(path: Path, serve: bool) -> None:
+    if serve:
+        wished_port()  # a port that is none ends the program before it leaves a trace
     with suppress(TraceError, OSError):  # no folder for traces: VIZ_TRACE may have named a file
         prune(cache_folder(), VIZ_CACHE_MB.value * 1_000_000)
     family = family_run()

@@ -96,6 +96,9 @@ class Recorder:
     the file cannot be made.
     """
 
+    _made = False
+    """Whether there is something to close."""
+
     def __init__(
         self,
         path: str | Path,
@@ -106,9 +109,7 @@ class Recorder:
         capture: Sequence[Wanted] = (),
         room: int = 0,
     ) -> None:
-        path = absolute(path)
-        claim, self.run = own_file(path, run, main)
-        self.path, self.main_path = claim.path, path
+        self.path = self.main_path = absolute(path)
         """The file of this process, and that of the first process of its run."""
         self.lost = False
         """Whether the file had been removed or replaced when the recording ended."""
@@ -123,16 +124,8 @@ class Recorder:
         """Nothing is open in this child, and all that it did is in its file, which says so."""
         self._closed = False
         self._flushed = _clock()
-        try:
-            if info is None:
-                info = run_info(self.run, claim.path == path)
-                if self._child:
-                    info[IDLE] = self._idle = True
-            self._writer: TraceWriter | None = TraceWriter(claim.path, info, claim=claim)
-        except BaseException:
-            claim.release()
-            raise
-        self._to: Transcriber | None = Transcriber(self._writer, user_lines)
+        self._writer: TraceWriter | None = None
+        self._to: Transcriber | None = None
         self._threads: dict[int, tuple[weakref.ref[threading.Thread], Buffer]] = {}
         self._thread_numbers = itertools.count(1)
         self._forked = 0
@@ -140,9 +133,33 @@ class Recorder:
         """The thread that forked, and what was open in it."""
         self._worker = Worker(self._guarded(self._flush), self._left)
         self._leaked: list[sqlite3.Connection] = []
-        self._here = _Here(self._register)
         self.capture = Capture(capture, room, self._tell_values) if capture else None
         """What keeps values of kernels, where that was asked for."""
+        self._made = True
+        try:
+            self._open(run, main, info, user_lines)
+        except BaseException:
+            self.close()
+            raise
+
+    def _open(
+        self, run: str | None, main: bool, info: Mapping[str, object] | None, user_lines: bool
+    ) -> None:
+        """Makes the file. An interrupt that comes before the file has its writer leaves a claim
+        that nobody holds, and so no claim."""
+        claim, self.run = own_file(self.main_path, run, main)
+        self.path = claim.path
+        try:
+            if info is None:
+                info = run_info(self.run, self.path == self.main_path)
+                if self._child:
+                    info[IDLE] = self._idle = True
+            self._writer = TraceWriter(self.path, info, claim=claim)
+        except BaseException:
+            claim.release()
+            raise
+        self._to = Transcriber(self._writer, user_lines)
+        self._here = _Here(self._register)
 
     def start(self) -> Recorder:
         """Begins to record."""
@@ -157,11 +174,15 @@ class Recorder:
         return self
 
     def close(self) -> None:
-        """Ends the recording; the file is complete. Calling it again does nothing."""
-        self._detach()
+        """Ends the recording; the file is complete. Calling it again does nothing, but for what an
+        interrupt has left to do."""
+        if not self._made:
+            return
         try:
+            self._detach()
             self._worker.do(self._guarded(self._finish))
         except BaseException:  # an interrupt, which is the program's: the file is finished first
+            self._detach()
             self._worker.do(self._guarded(self._finish))
             raise
         finally:

@@ -433,3 +433,11 @@ def test_who_is_alive() -> None:
     assert not is_alive({**me, "host": "elsewhere"})
     for nonsense in (None, {}, {"pid": -1}, {**me, "pid": "1"}, {**me, "pid": 1 << 80}, []):
         assert not is_alive(nonsense)
+
+
+def test_a_port_that_is_none_leaves_no_trace(installed: dict[str, str], tmp_path: Path) -> None:
+    path = tmp_path / "t.viz"
+    done = execute(installed, VIZ="1", VIZ_TRACE=str(path), UOPVIZ_PORT="abc")
+    assert done.returncode == 1
+    assert "UOPVIZ_PORT='abc' is not a port" in done.stderr
+    assert not list(tmp_path.glob("t*.viz*"))

@@ -21,6 +21,7 @@ import weakref
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from glob import escape
+from io import FileIO
 from pathlib import Path
 from typing import Final
 
@@ -58,17 +59,52 @@ class Taken:
 
 
 class Claim:
-    """This process writes the trace `path` until `release`; `lock`: its open lock, or None where
-    the file system has no locks."""
+    """This process writes the trace `path`, once it has taken that, until `release`. One that
+    nobody holds any more, as after an interrupt, is released."""
 
-    def __init__(self, path: Path, lock: int | None) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self._lock = lock
+        self._lock: FileIO | None = None
         self._identity: tuple[int, int] | None = None
         self._released = False
         self._held: Held | None = None
         """Open, for those in this process who read the trace while it is written."""
         _claims.add(self)
+
+    def __del__(self) -> None:
+        with suppress(Exception):  # at the end of the interpreter
+            self.release()
+
+    @property
+    def locked(self) -> bool:
+        """Whether others find out that it is taken; not where the file system has no locks."""
+        return self._lock is not None and not self._lock.closed
+
+    def take(self, run: str) -> Taken | None:
+        """Takes the lock, where there are locks; or says who holds it."""
+        name = _lock_of(self.path)
+        for attempt in range(_TRIES):
+            self._lock = FileIO(_open_lock(name), "r+")  # this is its owner before it is locked
+            file = self._lock.fileno()
+            try:
+                _lock(file)
+            except OSError as error:
+                if error.errno in _UNSUPPORTED:
+                    _unlink_lock(file, name)
+                    self.forget()
+                    return None
+                holder = _HELD.match(os.pread(file, 80, 0)) if attempt else None
+                self.forget()
+                if holder is not None:
+                    return Taken(holder[1].decode())
+                time.sleep(_PAUSE)
+                continue
+            if _is_at(file, name):  # not removed by its last holder since it was opened
+                os.ftruncate(file, 0)
+                os.pwrite(file, f"uopviz {run}\n".encode(), 0)
+                return None
+            self.forget()
+        raise TraceError("another program holds the lock of this trace", str(name), _HINT)
 
     def make(self) -> None:
         """Puts an empty file in the place of what lies there. Raises OSError or TraceError where
@@ -101,20 +137,18 @@ class Claim:
 
     def release(self) -> None:
         """The trace is complete, or never will be; calling it again does nothing."""
-        lock, self._lock = self._lock, None
         self._released = True
         if self._held is not None:
             self._held.release()
-        if lock is not None:
+        if self._lock is not None and not self._lock.closed:
             with suppress(OSError):
-                _unlink_lock(lock, _lock_of(self.path))
-            os.close(lock)
+                _unlink_lock(self._lock.fileno(), _lock_of(self.path))
+            self._lock.close()
 
     def forget(self) -> None:
-        """After a fork, in the child: the lock stays with the parent."""
-        lock, self._lock = self._lock, None
-        if lock is not None:
-            os.close(lock)
+        """Leaves the lock to who has it: after a fork, in the child, to the parent."""
+        if self._lock is not None:
+            self._lock.close()
 
 
 _claims: weakref.WeakSet[Claim] = weakref.WeakSet()
@@ -138,15 +172,14 @@ def claim(path: Path, run: str, *, new: bool = False, join: bool = False) -> Cla
     check_kinds(path)
     if new and path.exists():
         raise FileExistsError(errno.EEXIST, "there is such a file", str(path))
-    lock = _take(path, run)
-    if isinstance(lock, Taken):
-        return lock
-    made = Claim(path, lock)
+    made = Claim(path)
     try:
+        if (holder := made.take(run)) is not None:
+            return holder
         if path.exists():
             if new:
                 raise FileExistsError(errno.EEXIST, "there is such a file", str(path))
-            if lock is None:
+            if not made.locked:
                 raise TraceError(
                     "there is such a file, and no telling whether it is being written: this file "
                     "system has no locks",
@@ -247,32 +280,6 @@ def files_of(path: Path) -> list[Path]:
 
 def _lock_of(path: Path) -> Path:
     return Path(f"{path}{LOCK}")
-
-
-def _take(path: Path, run: str) -> int | Taken | None:
-    """The open lock of a trace, None where there are no locks; or who holds it."""
-    name = _lock_of(path)
-    for attempt in range(_TRIES):
-        file = _open_lock(name)
-        try:
-            _lock(file)
-        except OSError as error:
-            if error.errno in _UNSUPPORTED:
-                _unlink_lock(file, name)
-                os.close(file)
-                return None
-            holder = _HELD.match(os.pread(file, 80, 0)) if attempt else None
-            os.close(file)
-            if holder is not None:
-                return Taken(holder[1].decode())
-            time.sleep(_PAUSE)
-            continue
-        if _is_at(file, name):  # not removed by its last holder since it was opened
-            os.ftruncate(file, 0)
-            os.pwrite(file, f"uopviz {run}\n".encode(), 0)
-            return file
-        os.close(file)
-    raise TraceError("another program holds the lock of this trace", str(name), _HINT)
 
 
 def _open_lock(name: Path) -> int:

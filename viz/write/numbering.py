@@ -138,14 +138,15 @@ class Numbering:
         key = (name, file, line, matcher, str(texts["source"]))
         found = self._rules.get(key)
         if found is None:
-            found = self._rules[key] = len(self._rules) + 1
-            self.add_rule(RuleRow(found, name, matcher, file, line, equation), texts)
+            number = len(self._rules) + 1
+            made = _rule(RuleRow(number, name, matcher, file, line, equation), texts)
+            self._new_rules += (made,)  # no calls from here on: see `node`
+            found = self._rules[key] = number
         return found
 
     def add_rule(self, row: RuleRow, texts: Mapping[str, object]) -> None:
         """Adds a rule whose number no other rule has."""
-        fields = {name: getattr(row, name) for name in RULES.names}
-        self._new_rules.append({**texts, **fields})
+        self._new_rules.append(_rule(row, texts))
 
     def take(self) -> list[Block]:
         """Blocks of what is new; forgets that it was new."""
@@ -175,6 +176,10 @@ class Numbering:
             first = min(cast("int", rule["id"]) for rule in rules)
             made.append(Block(schema.RULES, first, len(rules), pack_json(rules)))
         return made
+
+
+def _rule(row: RuleRow, texts: Mapping[str, object]) -> dict[str, object]:
+    return {**texts, **{name: getattr(row, name) for name in RULES.names}}
 
 
 def _pack_nodes(first: int, chunks: Sequence[Chunk]) -> bytes:

@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
@@ -24,11 +25,15 @@ from core.uop.rule import rule
 from core.uop.uop import UOp
 from core.uop.upat import UPat
 from tests.viz.samples import random_graph, rules
+from viz.format.schema import RULES
 from viz.trace import Recorder
 from viz.views.store import Store
+from viz.write.numbering import Numbering
+from viz.write.writer import TraceWriter
 
 VIZ = Path(viz.__file__).parent
 OURS = (str(VIZ / "trace.py"), str(VIZ / "recording"), str(VIZ / "write"), str(observe.__file__))
+AROUND = (*OURS, str(VIZ / "live.py"), str(VIZ / "files"))
 PARTS = 12
 """Of the instructions of the recorder; `make test` tries those of one part."""
 OUTSIDE = ("_run", "_next", "_work", "_left", "guarded", "_stop")
@@ -67,7 +72,9 @@ class Injected(BaseException):
 
 @contextmanager
 def stepping(
-    step: Callable[[Place], None], trace: Callable[[Any], None] = sys.settrace
+    step: Callable[[Place], None],
+    trace: Callable[[Any], None] = sys.settrace,
+    ours: tuple[str, ...] = OURS,
 ) -> Generator[None]:
     """Calls `step` before each instruction of the recorder, in this thread, or wherever `trace`
     looks."""
@@ -78,7 +85,7 @@ def stepping(
         return local
 
     def traced(frame: FrameType, *_: object) -> Any:
-        if not frame.f_code.co_filename.startswith(OURS):
+        if not frame.f_code.co_filename.startswith(ours):
             return None
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
         return local
@@ -221,6 +228,36 @@ def test_a_failure_at_any_instruction_of_its_own_thread(
         path.unlink()
 
 
+def without_git(run: str, _: bool) -> dict[str, object]:
+    """In the place of `run_info`, which takes a while."""
+    return {"run": run}
+
+
+@pytest.mark.sampled(4 * PARTS)
+@pytest.mark.parametrize("part", range(4 * PARTS))
+def test_an_interrupt_at_any_instruction_around_a_recorded_block(
+    tmp_path: Path, part: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing goes on recording, and the next block gets the file."""
+    monkeypatch.setattr("viz.trace.run_info", without_git)
+    path = tmp_path / "t.viz"
+    found: dict[Place, None] = {}
+    with stepping(lambda place: found.setdefault(place), ours=AROUND), viz.record(path):
+        pass
+    assert len(found) > 500
+    for place in list(found)[part :: 4 * PARTS]:
+        at = f"{place[0].co_qualname} {place[1]}"
+        injection = Injection(place, Injected)
+        with suppress(Injected), stepping(injection, ours=AROUND), viz.record(path):
+            pass
+        assert attached() is None, at
+        with viz.record(path) as recorder:
+            graph_rewrite(random_graph(3), rules, name="the next")
+        assert recorder.path == path, at
+        assert [row["name"] for row in tree(path)[0]] == ["the next"], at
+        assert not list(tmp_path.glob("*-lock")), at
+
+
 def test_an_interrupt_while_a_recording_begins(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -238,3 +275,22 @@ def test_an_interrupt_while_a_recording_begins(
         work("second")
     assert recorder.path == path
     assert len(tree(path)[0]) == 6
+
+
+def test_an_interrupt_as_a_rule_is_numbered(tmp_path: Path) -> None:
+    """Its row is written, or it has no number."""
+    found: dict[Place, None] = {}
+    writer = TraceWriter(tmp_path / "whole.viz", {})
+    with stepping(lambda place: found.setdefault(place)):
+        writer.rule("fold", "rules.py", 12, equation="-c -> c'")
+    writer.close()
+    assert len(found) > 50
+    for place in found:
+        numbers = Numbering()
+        rule = partial(numbers.rule, "fold", "rules.py", 12, "", "", {"source": ""})
+        with suppress(Injected), stepping(Injection(place, Injected)):
+            rule()
+        before = [block.kind for block in numbers.take()]
+        assert rule() == 1
+        after = [block.kind for block in numbers.take()]
+        assert RULES in before + after, place
