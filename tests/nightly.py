@@ -44,6 +44,7 @@ FUZZ: tuple[tuple[str, str, int], ...] = (
     ("pairs of runs with a known difference", "tests/viz/compare/test_truth.py", 30),
     ("rules left out", "tests/viz/whatif/test_left_out.py", 300),
     ("traces", "tests/viz/read/test_fuzz.py", 2_000),
+    ("programs that are interrupted", "tests/viz/recording/test_signals.py", 100),
     ("the demo on all targets", "tests/test_demo.py", 1),
 )
 """Title, file, and cases of each of its tests."""
