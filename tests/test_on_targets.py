@@ -50,7 +50,8 @@ def test_some_kernels_on_every_target() -> None:
     results = checked(asts, columns)
     assert failures(results, {"here": range(len(asts))}) == []
     assert not any(r.in_part for r in results)
-    assert len(results) == len(asts) * len(columns)
+    without = "C" in columns and "_Float16" in texts.c_lacks()  # of half_matmul
+    assert len(results) == len(asts) * len(columns) - without
     assert {"sm_75", "sm_100", "gfx1100", "gfx1201", "gfx942", "gfx950"} <= set(columns)
 
 
@@ -153,6 +154,22 @@ def test_one_bad_text_in_a_batch_is_found() -> None:
     assert "st.nowhere" in said[2] or "Unknown" in said[2] or "syntax" in said[2]
     said = texts.in_batches(list("abc"), ["x", "y", "x"], lambda batch: "no" if 1 in batch else "")
     assert said == ["", "no", ""]
+
+
+@pytest.mark.skipif(texts.c_compiler() is None, reason="no C compiler")
+def test_a_compiler_of_c_is_given_what_it_computes_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    older = tmp_path / "older"
+    older.write_text(f'#!/bin/sh\nexec {texts.c_compiler()} -U__FLT16_MANT_DIG__ "$@"\n')
+    older.chmod(0o700)
+    monkeypatch.setattr(texts, "c_compiler", lambda: str(older))
+    lacks = texts.c_lacks.__wrapped__()
+    assert "_Float16" in lacks
+    monkeypatch.setattr(texts, "c_lacks", lambda: lacks)
+    assert any(line.startswith("C with _Float16") for line in command.columns_of(())[1])
+    found = checked([KERNELS["half_matmul"](), add()], ["C"])
+    assert [(r.kernel, r.failed) for r in found] == [(1, False)]
 
 
 def test_a_launch_in_part(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """C, for reading: what a CPU kernel does, in a language that everyone knows.
 
-Never compiled by the project: the CPU runs what LLVM makes of `llvm.py`.
+Never compiled by the project: the CPU runs what LLVM makes of `llvm.py`. 16-bit floats are types of
+newer compilers; a text that has them says so to older ones.
 """
 
 from __future__ import annotations
@@ -13,6 +14,11 @@ from core.render.rendered import Rendered
 from core.target import Target
 from core.uop.uop import UOp
 
+
+def _needs(condition: str, what: str) -> tuple[str, ...]:
+    return (f"#if !({condition})", f'#error "{what}"', "#endif")
+
+
 DIALECT = Dialect(
     language="c",
     header=("#include <math.h>", "#include <stdbool.h>"),
@@ -24,6 +30,16 @@ DIALECT = Dialect(
     literal="({name}){{{{{values}}}}}",
     bitcast="((union {{ {source} a; {target} b; }}){{.a = {x}}}).b",
     shared="_Alignas({align})",
+    needs={
+        "float16": _needs(
+            "defined(__FLT16_MANT_DIG__)",
+            "this kernel computes with _Float16, which takes gcc 12, clang 15 or newer",
+        ),
+        "bfloat16": _needs(
+            "defined(__BFLT16_MANT_DIG__) || __clang_major__ >= 17",
+            "this kernel computes with __bf16, which takes gcc 13, clang 17 or newer",
+        ),
+    },
 )
 
 

@@ -298,7 +298,9 @@ class _Walk:
     def finish(self) -> Rendered:
         """The whole text."""
         out, dialect, listing = Lines(), self.dialect, self.listing
-        for line in dialect.header:
+        used = {u.dtype.scalar().name for u in listing.uops}
+        needed = (line for name, lines in dialect.needs.items() if name in used for line in lines)
+        for line in (*dialect.header, *needed):
             out.add(line)
         for (dtype, count), name in self.structs.items():
             bytes_ = count * dtypes.named(dtype).itemsize

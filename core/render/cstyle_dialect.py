@@ -23,7 +23,8 @@ class Dialect:
     vector type called {name} of {count} times {type}; `literal` is a value of it;
     `product` writes the helper of a matrix instruction; `matrices` the lines of an LDMATRIX, of a
     name, a struct, an address, how many matrices and whether transposed;
-    `infinity` and `nan` are those values as float.
+    `infinity` and `nan` are those values as float; `needs` are lines, by dtype, that reject a
+    compiler without its type, with what has it.
     """
 
     language: str
@@ -44,6 +45,7 @@ class Dialect:
     matrices: Callable[[str, str, str, int, bool], tuple[str, ...]] | None = None
     infinity: str = "INFINITY"
     nan: str = "NAN"
+    needs: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
 
 
 TYPES: Mapping[str, str] = {

@@ -49,6 +49,9 @@ def columns_of(names: Sequence[str]) -> tuple[list[str], list[str]]:
     found, missing = list(names), list[str]()
     if texts.c_compiler():
         found.append("C")
+        missing += [
+            f"C with {name}: the compiler does not compute with it" for name in texts.c_lacks()
+        ]
     else:
         missing.append("C: no compiler (cc, gcc or clang) on PATH")
     nvidia = [n for n in names if targets[n].family == "nvidia"]

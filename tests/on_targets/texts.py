@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from core.errors import UopvizError
+from core.render import c
 from core.target import Target
 from core.toolchain import llvm_compiler, nvrtc
 from core.toolchain.program import Program
@@ -117,6 +118,22 @@ def _together(texts: Sequence[str]) -> str:
 def c_compiler() -> str | None:
     """The system's compiler of C; clang where it is there, which knows __bf16 longer than GCC."""
     return next(filter(None, map(shutil.which, C_COMPILERS)), None)
+
+
+@lru_cache(maxsize=1)
+def c_lacks() -> tuple[str, ...]:
+    """The types of C texts that the system's compiler does not compute with."""
+    compiler = c_compiler()
+    assert compiler is not None
+
+    def works(dtype: str) -> bool:
+        name, lines = c.DIALECT.types[dtype], (*c.DIALECT.header, *c.DIALECT.needs[dtype])
+        text = "\n".join((*lines, f"{name} f(float x) {{ return ({name})x + ({name})1; }}\n"))
+        command = [compiler, "-std=c11", "-fsyntax-only", "-x", "c", "-"]
+        done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=60)
+        return done.returncode == 0
+
+    return tuple(c.DIALECT.types[dtype] for dtype in c.DIALECT.needs if not works(dtype))
 
 
 def c_libraries(texts: Sequence[str], names: Sequence[str], folder: Path) -> list[tuple[Path, str]]:

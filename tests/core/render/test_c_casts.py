@@ -25,20 +25,21 @@ COMPILER = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="no C compiler")
 
 
-def compiled(folder: Path, text: str) -> Path | None:
-    """A shared library, or None where the compiler rejects the text."""
+def compiled(folder: Path, text: str, *more: str) -> Path | str:
+    """A shared library, or the compiler's words where it rejects the text."""
     assert COMPILER is not None
     source, library = folder / "casts.c", folder / "casts.so"
     source.write_text(text, encoding="utf-8")
     # conversions of constants out of range are errors, too; products and sums stay as written
     options = ["-std=c11", "-O2", "-shared", "-fPIC", "-ffp-contract=off", "-Werror=overflow"]
     done = subprocess.run(
-        [COMPILER, *options, "-o", str(library), str(source), "-lm"],
+        [COMPILER, *options, *more, "-o", str(library), str(source), "-lm"],
         capture_output=True,
+        text=True,
         check=False,
         timeout=60,
     )
-    return library if done.returncode == 0 else None
+    return library if done.returncode == 0 else done.stderr
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +49,7 @@ def computable(tmp_path_factory: pytest.TempPathFactory) -> list[DType]:
 
     def works(name: str) -> bool:
         text = f"{headers}\n{name} f(float x) {{ return ({name})x + ({name})1; }}\n"
-        return compiled(folder, text) is not None
+        return isinstance(compiled(folder, text), Path)
 
     return [dtype for dtype in PLAIN if works(c.DIALECT.types[dtype.name])]
 
@@ -79,7 +80,7 @@ def test_every_pair_of_dtypes(source: DType, computable: list[DType], tmp_path: 
     targets = [target for target in computable if target is not source]
     values = corners(source)
     library = compiled(tmp_path, program(source, targets, len(values)))
-    assert library is not None
+    assert isinstance(library, Path), library
     computed = np.array(values, np.float32 if source is dtypes.bfloat16 else memory_dtype(source))
     memory = np.ascontiguousarray(to_memory(computed, source))
     found = [np.zeros(len(values), memory_dtype(t)) for t in targets]
@@ -88,3 +89,18 @@ def test_every_pair_of_dtypes(source: DType, computable: list[DType], tmp_path: 
         wanted = [cast_value(value, target) for value in values]
         got = from_memory(array, target).tolist()
         np.testing.assert_array_equal(got, wanted, err_msg=f"{source} to {target}")
+
+
+def test_a_compiler_without_a_type_is_told_what_it_takes(
+    computable: list[DType], tmp_path: Path
+) -> None:
+    for dtype in (dtypes.float16, dtypes.bfloat16):
+        made = compiled(tmp_path, program(dtypes.float32, [dtype], 4))
+        assert isinstance(made, Path) == (dtype in computable)
+        if isinstance(made, str):
+            assert f"computes with {c.DIALECT.types[dtype.name]}, which takes" in made
+    text = program(dtypes.float32, [dtypes.float16], 4)
+    said = compiled(tmp_path, text, "-U__FLT16_MANT_DIG__")  # as older compilers are
+    assert isinstance(said, str)
+    assert "computes with _Float16, which takes gcc 12, clang 15 or newer" in said
+    assert isinstance(compiled(tmp_path, program(dtypes.float32, [dtypes.int32], 4)), Path)

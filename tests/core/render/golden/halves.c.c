@@ -1,5 +1,11 @@
 #include <math.h>
 #include <stdbool.h>
+#if !(defined(__FLT16_MANT_DIG__))
+#error "this kernel computes with _Float16, which takes gcc 12, clang 15 or newer"
+#endif
+#if !(defined(__BFLT16_MANT_DIG__) || __clang_major__ >= 17)
+#error "this kernel computes with __bf16, which takes gcc 13, clang 17 or newer"
+#endif
 typedef struct { _Float16 v[8]; } float16x8;
 typedef struct { __bf16 v[8]; } bfloat16x8;
 void halves(_Float16* restrict data0, __bf16* restrict data1, _Float16* restrict data2) {

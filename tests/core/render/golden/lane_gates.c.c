@@ -1,5 +1,8 @@
 #include <math.h>
 #include <stdbool.h>
+#if !(defined(__FLT16_MANT_DIG__))
+#error "this kernel computes with _Float16, which takes gcc 12, clang 15 or newer"
+#endif
 typedef struct { float v[4]; } float32x4;
 typedef struct { _Float16 v[8]; } float16x8;
 void lane_gates(float* restrict data0, _Float16* restrict data1, float* restrict data2, _Float16* restrict data3) {
