@@ -233,6 +233,7 @@ def without_git(run: str, _: bool) -> dict[str, object]:
     return {"run": run}
 
 
+@pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")  # it is closed by that
 @pytest.mark.sampled(4 * PARTS)
 @pytest.mark.parametrize("part", range(4 * PARTS))
 def test_an_interrupt_at_any_instruction_around_a_recorded_block(
