@@ -55,9 +55,9 @@ def record(program: Path, trace: Path, **more: str) -> Path:
     return trace
 
 
-def export(trace: Path, file: Path) -> Path:
-    """`uopviz export TRACE -o FILE`."""
-    command = [sys.executable, "-m", "viz", "export", str(trace), "-o", str(file)]
+def export(trace: Path, file: Path, *options: str) -> Path:
+    """`uopviz export TRACE -o FILE`, with options."""
+    command = [sys.executable, "-m", "viz", "export", str(trace), "-o", str(file), *options]
     done = subprocess.run(command, env=environment(), cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return file

@@ -110,8 +110,9 @@ def test_captured_values_are_kept_on_request(
     assert [one["bytes"] for one in kept] == [0, held["bytes"], held["bytes"]]
     e = new_page().goto(server.url)  # of a run without any
     e.page.get_by_role("button", name="Share", exact=True).click()
-    expect(e.page.get_by_role("dialog", name="Share").get_by_role("button")).not_to_have_count(0)
-    expect(e.page.get_by_role("dialog", name="Share").get_by_role("checkbox")).to_have_count(0)
+    menu = e.page.get_by_role("dialog", name="Share")
+    expect(menu.get_by_role("checkbox", name="With the passes of the targets")).to_be_visible()
+    expect(menu.get_by_role("checkbox", name=re.compile("values"))).to_have_count(0)
 
 
 def captured_in(download: Download, folder: Path) -> dict[str, int]:
@@ -161,9 +162,11 @@ def listed(e: Explorer, query: str) -> list[str]:
 
 
 def test_the_search_finds_offline_what_it_finds_with_a_server(
-    new_page: New, trace: Path, exported: Path
+    new_page: New, trace: Path, exported: Path, tmp_path: Path
 ) -> None:
-    file = new_page(offline=True).goto(exported.as_uri())
+    """In a file with the texts of the run only; one with further texts finds their lines, too."""
+    own = export(trace, tmp_path / "own.html", "--texts-for", "none")
+    file = new_page(offline=True).goto(own.as_uri())
     with serve(trace) as server:  # of its own: nothing was compiled there
         served = new_page().goto(server.url)
         found = {query: (listed(served, query), listed(file, query)) for query in QUERIES}
@@ -172,6 +175,8 @@ def test_the_search_finds_offline_what_it_finds_with_a_server(
     assert "No results" in found["zzz"][0][0] and "is expected" in found["MUL(x,"][0][0]
     assert any("Nodes" in line for line in found["ADD(x, _)"][0])
     assert any("Lines of sources" in line for line in found["fmul"][0])
+    more = listed(new_page(offline=True).goto(exported.as_uri()), "st.global")
+    assert any("sm_90, line" in line for line in more)
 
 
 def test_a_hit_of_a_structure_selects_its_node_offline(new_page: New, exported: Path) -> None:

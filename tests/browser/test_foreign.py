@@ -48,8 +48,9 @@ def _look_everywhere(e: Explorer) -> None:
     e.page.keyboard.type("script")
     expect(e.page.get_by_role("listbox", name="Search results")).to_contain_text(SCRIPT)
     e.press("Escape")
-    expect(e.sources).to_contain_text("PTX")
-    expect(e.page.locator(".ed").first).to_contain_text("window.pwned=2")
+    for name, text in (("Python", IMAGE), ("PTX for sm_90", SCRIPT)):
+        source = e.sources.get_by_role("region", name=name, exact=True)
+        expect(source.locator(".ed")).to_contain_text(text)
     e.page.wait_for_timeout(100)
     assert e.page.evaluate("window.pwned ?? null") is None
     assert e.page.locator("#app img, #app script, #app iframe").count() == 0
