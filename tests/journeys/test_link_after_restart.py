@@ -28,7 +28,7 @@ def test_a_link_leads_there_after_a_restart(reader: Reader, tmp_path: Path) -> N
             reader.waits_for_a_graph().presses("ArrowRight")
             reader.explorer.at_step(4)
             reader.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-            reader.clicks("Copy a link to this view")
+            reader.clicks("Share").clicks("Copy a link to this view")
             reader.sees("Link copied")
             link = reader.page.evaluate("navigator.clipboard.readText()")
             assert program.token not in link

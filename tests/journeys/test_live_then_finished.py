@@ -36,6 +36,9 @@ def test_a_page_outlives_its_program(reader: Reader, tmp_path: Path, killed: boo
                 assert program.closes_input() == 0
             reader.sees("Finished", reader.page.locator(".live"))
             reader.sees(f"{KERNELS} kernels", counts)
+            if killed:
+                reader.sees("the program ended without closing its trace", "Notice")
+                reader.clicks("Next notice", within="Notice")
             notices = reader.page.get_by_role("status").filter(has_text="The run has finished")
             reader.sees("stays until it has been closed for 1 minute", notices)
             reader.sees(f"uopviz open {trace}", notices)
@@ -45,7 +48,11 @@ def test_a_page_outlives_its_program(reader: Reader, tmp_path: Path, killed: boo
             reader.sees("Finished", reader.page.locator(".live"))
             reader.opens(program.url)
             reader.sees("Finished", reader.page.locator(".live"))
-            reader.clicks("Close")
+            if killed:
+                reader.sees("the program ended without closing its trace", "Notice")
+                reader.clicks("Next notice", within="Notice")
+            expect(notices).to_be_visible()
+            reader.clicks("Close the notice")
             expect(notices).to_have_count(0)
             reader.sees("Connected", reader.page.locator(".status"))
         finally:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from playwright.sync_api import expect
@@ -12,6 +12,9 @@ from playwright.sync_api import expect
 from tests.browser.served import PROGRAMS, Process
 from tests.journeys.figures import ROUNDED, microseconds
 from tests.journeys.reader import Reader
+
+NOT_CHECKED: Final = "○"
+"""The mark of a kernel whose steps nobody has checked."""
 
 
 def launched(server: Process) -> tuple[Counter[str], Counter[str]]:
@@ -48,7 +51,8 @@ def test_what_ran_and_what_took_longest(reader: Reader, server: Process) -> None
     words = [row.inner_text().split("\n") for row in rows.all()]
     assert [times[row[2]] for row in words] == sorted(times.values(), reverse=True)
     program = (PROGRAMS / "recorded.py").read_text().splitlines()
-    for calls, line, name, launches, took, share, *_ in words:
+    for calls, line, name, check, launches, took, share, *_ in words:
+        assert check == NOT_CHECKED
         source = program[int(line.lstrip(":")) - 1]
         for call in calls.split(", "):
             assert {"matmul": "@", "add": "+"}.get(call, f".{call}(") in source

@@ -54,7 +54,8 @@ def test_passes_of_another_target(reader: Reader, server: Process) -> None:
     steps = {row["name"]: row["steps"] for row in passes if row["steps"]}
     assert list(steps) == [MEMORY, OPERANDS]
     for name, count in steps.items():
-        line = reader.page.get_by_role("treeitem", name=f"{name} {count}", exact=True)
+        named = f"{name} Check: not checked {count}"
+        line = reader.page.get_by_role("treeitem", name=named, exact=True)
         expect(line).to_be_visible()
 
     # the kernel reads its argument only: as many steps as loads of that kind in the text
