@@ -282,6 +282,33 @@ def scrolled_to(column: Locator, text: str, kind: str = "") -> Locator:
     return column.locator(f".cm-line{kind}", has_text=re.compile(text)).first
 
 
+_ALL: Final = """
+async (scroller, [text, kind]) => {
+  const drawn = () => new Promise((done) =>
+    requestAnimationFrame(() => requestAnimationFrame(done)));
+  const found = [];
+  for (let top = 0; top < scroller.scrollHeight; top += scroller.clientHeight) {
+    scroller.scrollTop = top;
+    await drawn();
+    const start = scroller.getBoundingClientRect().top - scroller.scrollTop;
+    for (const line of scroller.querySelectorAll(`.cm-line${kind}`)) {
+      const { top, height } = line.getBoundingClientRect();
+      if (!found.some(([other]) => Math.abs(other - (top - start)) < height / 2))
+        found.push([top - start, line.textContent]);
+    }
+  }
+  return found.map(([, said]) => said).filter((said) => new RegExp(text).test(said));
+}
+"""
+
+
+def lines_with(column: Locator, text: str, kind: str = "") -> list[str]:
+    """All lines of a source that match, and are of that kind; scrolled for, too."""
+    expect(column.locator(".cm-line").first).to_be_attached()
+    found: list[str] = column.locator(".cm-scroller").evaluate(_ALL, [text, kind])
+    return found
+
+
 def click_line(column: Locator, text: str, kind: str = "") -> None:
     """Clicks that line."""
     column.page.mouse.click(*place_of(column, text, kind))
