@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any, Final
 
 from playwright.sync_api import Locator, expect
 
+from tests.browser.explorer import lines_with
 from tests.browser.served import Process, serve
 from tests.journeys.reader import Reader
 from tests.states.scenes import pair
@@ -26,11 +28,24 @@ def matches(server: Process, run: str) -> int:
     return sum(rule["matches"] for rule in rules if rule["name"] == RULE)
 
 
+def ptx_of(server: Process, run: str, kernel: int) -> list[tuple[str, tuple[int, ...]]]:
+    """Each instruction in the PTX of a kernel, and the nodes of its AST that it comes from."""
+    artifacts: list[dict[str, Any]] = server.get(f"kernels/{kernel}", run)["artifacts"]
+    (ptx,) = (a for a in artifacts if a["kind"] == "ptx")
+    lines = zip(ptx["text"].splitlines(), ptx["origins"], strict=True)
+    return [(line.split()[0], tuple(sorted(nodes))) for line, nodes in lines if line.strip()]
+
+
 def instructions(server: Process, run: str, kernel: int) -> Counter[str]:
     """How often each instruction stands in the PTX of a kernel."""
-    artifacts: list[dict[str, Any]] = server.get(f"kernels/{kernel}", run)["artifacts"]
-    (text,) = (a["text"] for a in artifacts if a["kind"] == "ptx")
-    return Counter(line.split()[0] for line in text.splitlines() if line.strip())
+    return Counter(instruction for instruction, _ in ptx_of(server, run, kernel))
+
+
+def relatives(server: Process, run: str, kernel: int, instruction: str) -> set[str]:
+    """The instructions that come from exactly the same nodes as the first one of this name."""
+    lines = ptx_of(server, run, kernel)
+    origin = next(nodes for name, nodes in lines if name == instruction)
+    return {name for name, nodes in lines if nodes == origin}
 
 
 def stand_apart(words: Locator) -> bool:
@@ -56,12 +71,13 @@ def test_from_two_runs_to_the_rule_and_its_instructions(reader: Reader, tmp_path
         theirs = instructions(server, "B", changed["b"])
         assert ours[FUSED] == fired
         assert theirs[FUSED] == 0
-        lines = reader.page.get_by_role("region", name="Lines of both texts")
-        expect(lines.locator(".ln.dd").filter(has_text=FUSED)).to_have_count(fired)
+        ptx = reader.page.get_by_role("region", name=re.compile("^PTX for"))
+        expect(ptx.locator(".cm-line.cm-gone, .cm-line.cm-come").first).to_be_visible()
+        assert len(lines_with(ptx, re.escape(FUSED), ".cm-gone")) == fired
         for instruction in APART:
             more = theirs[instruction] - ours[instruction]
             assert more == fired
-            expect(lines.locator(".ln.da").filter(has_text=instruction)).to_have_count(more)
+            assert len(lines_with(ptx, re.escape(instruction), ".cm-come")) == more
         assert reader.actions == 0, "all of this is said at once"
 
         # the first step that differs is the first one of the rule, in that kernel
@@ -74,8 +90,11 @@ def test_from_two_runs_to_the_rule_and_its_instructions(reader: Reader, tmp_path
         expect(counts).to_have_count(2)
         assert stand_apart(counts)
         reader.presses("s", "k")  # both texts, and the node that the rule made
-        marked = walk.locator(".cmp-lines .ln.hl")
-        expect(marked).to_have_count(fired)
-        assert all(FUSED in line for line in marked.all_inner_texts())
+        expect(ptx.locator(".cm-line.cm-hit").first).to_be_visible()
+        marked = Counter(line.split()[0] for line in lines_with(ptx, "", ".cm-hit"))
+        assert marked[FUSED] == marked[APART[1]] == fired
+        assert marked.keys() == relatives(server, "A", changed["a"], FUSED) | relatives(
+            server, "B", changed["b"], APART[1]
+        )
         assert reader.actions == 3
         reader.page.goto("about:blank")  # asks nothing of a server that ends with its test
