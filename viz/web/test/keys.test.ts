@@ -39,6 +39,28 @@ describe("keys", () => {
     expect(new Set(commands.map((c) => c.title)).size).toBe(commands.length);
   });
 
+  it.each([
+    ["theme", "theme"],
+    ["dark mode", "theme"],
+    ["share", "link"],
+    ["bug report", "export"],
+    ["shortcuts", "keys"],
+    ["settings", "letters"],
+    ["bisect", "bisect-run"],
+    ["verify", "check"],
+    ["bank conflicts", "emulator-conflict"],
+    ["allocated", "tl-peak"],
+    ["memory", "tl-peak"],
+    ["dump", "text"],
+    ["bookmark", "next-mark"],
+  ])("are found by %s, too", async (phrase, id) => {
+    const { commands } = await import("../src/shell/commands");
+    const said = (c: (typeof commands)[number]): string =>
+      `${c.title} ${c.words ?? ""}`.toLowerCase();
+    const found = commands.filter((c) => phrase.split(" ").every((word) => said(c).includes(word)));
+    expect(found.map((c) => c.id)).toContain(id);
+  });
+
   it("leave out single letters when these are turned off", async () => {
     const { commandFor } = await import("../src/shell/keys");
     expect(commandFor("N", true)?.id).toBe("match");

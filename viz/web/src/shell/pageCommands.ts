@@ -40,6 +40,7 @@ export const pageCommands: readonly Command[] = [
   {
     id: "keys",
     title: "Keyboard shortcuts",
+    words: "help keys bindings",
     group: "Page",
     keys: ["?"],
     run: () => (overlay.value = "keys"),
@@ -55,6 +56,7 @@ export const pageCommands: readonly Command[] = [
   {
     id: "link",
     title: "Copy a link to this view",
+    words: "share url address",
     group: "Page",
     keys: [],
     run: () => void copyLink(),
@@ -62,6 +64,7 @@ export const pageCommands: readonly Command[] = [
   {
     id: "next-run",
     title: "Show the next open run",
+    words: "compare other trace switch",
     group: "Page",
     keys: [],
     when: () => severalRuns.value,
@@ -70,6 +73,7 @@ export const pageCommands: readonly Command[] = [
   {
     id: "export",
     title: "Export the whole run as one HTML file",
+    words: "share save download bug report",
     group: "Page",
     keys: [],
     when: live,
@@ -94,6 +98,7 @@ export const pageCommands: readonly Command[] = [
   {
     id: "export-redacted",
     title: "Export the whole run, redacted: no folders, sources or command",
+    words: "share anonymous private",
     group: "Page",
     keys: [],
     when: live,
@@ -118,6 +123,7 @@ export const pageCommands: readonly Command[] = [
   {
     id: "theme",
     title: "Switch between light and dark",
+    words: "theme dark mode colours appearance",
     group: "Page",
     keys: [],
     run: toggleTheme,
@@ -125,6 +131,7 @@ export const pageCommands: readonly Command[] = [
   {
     id: "letters",
     title: "Turn single-letter keys on or off",
+    words: "settings preferences shortcuts",
     group: "Page",
     keys: [],
     run: () => {
@@ -135,6 +142,7 @@ export const pageCommands: readonly Command[] = [
   {
     id: "sizes",
     title: "Reset panel sizes",
+    words: "settings layout width",
     group: "Page",
     keys: [],
     run: () => (sizes.value = { nav: null, insp: null, scrub: null, foot: null }),
@@ -142,6 +150,7 @@ export const pageCommands: readonly Command[] = [
   {
     id: "region",
     title: "Move to the next region",
+    words: "focus panel",
     group: "Page",
     keys: ["F6"],
     run: () => focusRegion(1),

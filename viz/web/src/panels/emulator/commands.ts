@@ -39,7 +39,10 @@ export const emulatorCommands: readonly Command[] = [
   command("step", "Next instruction", ["ArrowRight"], () => stepBy(1)),
   command("run", "On to the next stop", [" "], () => runOn()),
   command("run-back", "Back to the previous stop", [], () => runOn(true)),
-  command("conflict", "Next bank conflict", ["D"], () => goToConflict(), hasConflicts),
+  {
+    ...command("conflict", "Next bank conflict", ["D"], () => goToConflict(), hasConflicts),
+    words: "bank conflicts shared memory wavefronts",
+  },
   command(
     "conflict-back",
     "Previous bank conflict",

@@ -38,7 +38,10 @@ export const timelineCommands: readonly Command[] = [
   command("next", "Next span", ["ArrowRight"], () => pickNext(1)),
   command("prev", "Previous span", ["ArrowLeft"], () => pickNext(-1)),
   command("zoom", "Zoom to the selected span", [], zoomToPicked, () => picked.value !== null),
-  command("peak", "Memory at the peak", [], pickPeak, () => lanes.value.some((l) => l.memory)),
+  {
+    ...command("peak", "Memory at the peak", [], pickPeak, () => lanes.value.some((l) => l.memory)),
+    words: "allocated buffers bytes most",
+  },
   command("open", "Open the selection in the graphs", ["Enter"], openPicked, canOpen),
   command("save", "Save the timeline for Perfetto", [], saveTraceEvents),
 ];

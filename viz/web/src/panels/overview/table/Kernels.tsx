@@ -1,4 +1,5 @@
 /** The kernels, heaviest first; each line opens the kernel's page. */
+import { computed } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { onArrows } from "../../../parts/arrows";
 import { canSearch, findInRun, whyNoSearch } from "../../../parts/check/bisect";
@@ -247,13 +248,18 @@ function Cell({ of, line }: { of: ColumnKey; line: Line }): ComponentChildren {
   }
 }
 
+/** Whether shares of the machine's peaks stand behind speeds: else these end where their heads do. */
+const hasShares = computed(() =>
+  kernels.value.some((l) => l.speed.flopsShare !== null || l.speed.bytesShare !== null),
+);
+
 function Rate({ giga, share }: { giga: number; share: number | null }) {
   return (
     <span class="num r ov-rate">
       {giga > 0 && (
         <>
           <span class="t2">{digits(giga)}</span>
-          {overview.value?.here && (
+          {hasShares.value && (
             <span class="t3 pc">{share === null ? "" : percent(share)}</span>
           )}
         </>
