@@ -226,12 +226,16 @@ def test_the_sources_are_large_or_small(open_page: Open, some_pass: Pass) -> Non
     e = open_page(some_pass.at(2), sources=True)
     columns(e)
     before = e.canvas().bounding_box()
+    regions = e.sources.locator(".src-cols > section")
+    count = regions.count()
     e.press("s")
-    expect(e.sources.locator(".src-cols")).to_have_count(0)
+    expect(e.sources.locator(".cm-line")).to_have_count(0)
+    expect(regions).to_have_count(count)  # a line of each
     after = e.canvas().bounding_box()
     assert before is not None and after is not None and after["height"] > before["height"] + 100
     e.press("s")
-    expect(e.sources.locator(".src-cols")).to_be_visible()
+    expect(regions).to_have_count(count)
+    columns(e)
 
 
 @pytest.mark.parametrize(("width", "most"), [(1280, 3), (1920, 4)])

@@ -8,7 +8,7 @@ from typing import Final
 from playwright.sync_api import Page, expect
 
 from tests.states.scenes import Scene
-from tests.states.state import SLOW, state
+from tests.states.state import SLOW, command, state
 
 
 def _compared(page: Page, scene: Scene, part: str = "") -> None:
@@ -102,7 +102,7 @@ def all_nodes(page: Page, scene: Scene) -> None:
 def apart(page: Page, scene: Scene) -> None:
     walk(page, scene)
     for _ in range(3):
-        page.keyboard.press("Shift+ArrowRight")
+        command(page, "B alone: next step")
     page.keyboard.press("k")
 
 

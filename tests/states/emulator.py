@@ -17,17 +17,26 @@ def _panel(page: Page) -> Locator:
     return panel
 
 
+def _stop_when(page: Page, text: str) -> None:
+    """Writes a condition and gives it."""
+    field = page.locator("#emulator-condition")
+    if not field.is_visible():
+        page.locator(".emulator").get_by_role("button", name="Stop when").click()
+    field.fill(text)
+    field.press("Enter")
+
+
 @state("run", "emulator")
 def emulated(page: Page, scene: Scene) -> None:
     graph(page, scene, scene.facts["medium"])
     run = page.get_by_role("button", name="Run", exact=True)
     expect(run).to_be_visible(timeout=SLOW)
-    page.keyboard.press("Shift+R")
+    page.keyboard.press("3")
     panel = _panel(page)
-    panel.get_by_role("listbox").focus()
+    panel.get_by_role("listbox", name=re.compile("emulated$")).focus()
     for _ in range(16):
         page.keyboard.press("ArrowRight")
-    expect(panel.locator("tr.changed")).not_to_have_count(0)
+    expect(panel.locator(".ebar .at")).to_have_text(re.compile("^instruction 17 of"))
 
 
 @state("run", "emulator-stops")
@@ -35,37 +44,33 @@ def stops(page: Page, scene: Scene) -> None:
     """Two conditions, at the first place where one of them comes true."""
     emulated(page, scene)
     panel = page.locator(".emulator")
-    field = panel.get_by_label("Stop when")
     for text in ("data0[0] changes", "thread 1: %lidx0 written"):
-        field.fill(text)
-        field.press("Enter")
-    panel.get_by_label("To the start").click()
+        _stop_when(page, text)
+    panel.get_by_role("button", name="First instruction").click()
     panel.get_by_label("On to the next stop (Space)").click()
-    expect(panel.locator(".stops li.mov")).to_have_count(1)
+    expect(panel.locator(".stops li.now")).to_have_count(1)
 
 
 @state("run", "emulator-stops-wrong")
 def wrong_stop(page: Page, scene: Scene) -> None:
     emulated(page, scene)
-    field = page.locator(".emulator").get_by_label("Stop when")
-    field.fill("%r999 = 0")
-    field.press("Enter")
-    expect(page.locator(".stops").get_by_role("alert")).to_be_visible()
+    _stop_when(page, "%r999 = 0")
+    expect(page.locator(".stop-when").get_by_role("alert")).to_be_visible()
 
 
 @state("run", "emulator-amd")
 def amd(page: Page, scene: Scene) -> None:
     emulated(page, scene)
     panel = page.locator(".emulator")
-    panel.get_by_label("Emulated device").select_option("AMD:EMU")
-    panel.get_by_role("button", name="Emulate", exact=True).click()
-    expect(panel.locator(".said")).to_contain_text("on gfx942", timeout=SLOW)
+    panel.get_by_label("Text to emulate").select_option(label="LLVM IR gfx942")
+    text = panel.get_by_role("listbox", name=re.compile("gfx942, emulated"))
+    expect(text).to_be_visible(timeout=SLOW)
 
 
 def _edit(page: Page, scene: Scene, typed: str) -> None:
     """Emulates the PTX with a line typed before its `ret`."""
     emulated(page, scene)
-    page.locator(".emulator").get_by_role("button", name="Edit PTX").click()
+    page.locator(".emulator").get_by_role("button", name="Edit", exact=True).click()
     text = page.get_by_role("textbox", name=re.compile("edited"))
     expect(text).to_be_focused(timeout=SLOW)
     page.keyboard.press("Control+End")
@@ -81,7 +86,7 @@ def _edit(page: Page, scene: Scene, typed: str) -> None:
 def edited(page: Page, scene: Scene) -> None:
     _edit(page, scene, "mov.u32 %lidx0, 7;")
     panel = _panel(page)
-    expect(panel.locator(".said .badge.ac")).to_have_text("edited")
+    expect(panel.locator(".lines .badge")).to_have_text("edited", timeout=SLOW)
 
 
 @state("run", "emulator-edited-error")
@@ -103,7 +108,7 @@ def commands(page: Page, scene: Scene) -> None:
     page.keyboard.press("Control+k")
     page.get_by_placeholder("Command, pass, kernel or rule").fill("stop when a value")
     page.keyboard.press("Enter")
-    expect(page.get_by_label("Stop when")).to_be_focused()
+    expect(page.locator("#emulator-condition")).to_be_focused()
 
 
 STATES: Final = (

@@ -107,8 +107,7 @@ def folded_boxes(page: Page, scene: Scene) -> None:
 @state("run", "selection")
 def selection(page: Page, scene: Scene) -> None:
     graph(page, scene, scene.facts["late"])
-    page.keyboard.press("g")
-    page.keyboard.press("i")
+    command(page, "Select the matched node")
     page.locator("aside.insp").get_by_role("tab", name="Node").click()
     expect(page.get_by_role("list", name="History across passes")).to_be_visible(timeout=SLOW)
 
@@ -117,8 +116,8 @@ def selection(page: Page, scene: Scene) -> None:
 def filters(page: Page, scene: Scene) -> None:
     graph(page, scene, scene.facts["medium"])
     page.keyboard.press("f")
-    page.keyboard.press("g")
-    page.keyboard.press("t")
+    command(page, "Select the matched node")
+    command(page, "Show only steps that affect the selected node")
 
 
 def sources_of(*keys: str) -> Show:
@@ -134,7 +133,7 @@ def sources_of(*keys: str) -> Show:
         page.reload()
         drawn(page)
         compiled(page)
-        page.keyboard.press("g")
+        command(page, "Select the matched node")
         page.wait_for_timeout(1000)
 
     return show
@@ -151,14 +150,14 @@ _SOURCES = (
 @state("run", "sources-chooser")
 def sources_chooser(page: Page, scene: Scene) -> None:
     sources_of("python:", "llvm:x86-64")(page, scene)
-    page.get_by_role("button", name="Sources to show").click()
+    page.get_by_role("button", name="Further sources").click()
 
 
 @state("run", "sources-editor")
 def editor(page: Page, scene: Scene) -> None:
     sources_of("llvm:x86-64", "ptx:sm_90")(page, scene)
     expect(page.get_by_role("button", name="Edit", exact=True).first).to_be_enabled(timeout=SLOW)
-    page.keyboard.press("Shift+E")
+    page.keyboard.press("e")
     expect(page.get_by_role("textbox", name=re.compile("edited"))).to_be_focused()
     page.keyboard.press("Control+Home")
     page.keyboard.type("; mine\n")

@@ -8,7 +8,7 @@ from typing import Final
 from playwright.sync_api import Page, expect
 
 from tests.states.scenes import Scene
-from tests.states.state import SLOW, Show, State, graph, state
+from tests.states.state import SLOW, Show, State, command, graph, state
 
 
 @state("run", "rules")
@@ -173,14 +173,14 @@ def export_failed(page: Page, scene: Scene) -> None:
 @state("run", "problems")
 def problems(page: Page, scene: Scene) -> None:
     export_failed(page, scene)
-    page.keyboard.press("Shift+P")
+    command(page, "Problems")
     expect(page.locator("table.problems")).to_be_visible()
 
 
 @state("run", "problems-none")
 def no_problems(page: Page, scene: Scene) -> None:
     graph(page, scene, scene.facts["medium"])
-    page.keyboard.press("Shift+P")
+    command(page, "Problems")
 
 
 @state("run", "other-run")
@@ -210,7 +210,7 @@ def failed_loop(page: Page, scene: Scene) -> None:
 @state("failing", "failed-problems")
 def failed_problems(page: Page, scene: Scene) -> None:
     failed_pass(page, scene)
-    page.keyboard.press("Shift+P")
+    command(page, "Problems")
     expect(page.locator("table.problems")).to_be_visible()
 
 

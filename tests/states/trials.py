@@ -8,7 +8,7 @@ from typing import Final
 from playwright.sync_api import Locator, Page, expect
 
 from tests.states.scenes import Scene
-from tests.states.state import SLOW, graph, state
+from tests.states.state import SLOW, command, graph, state
 
 
 def opened(page: Page) -> Locator:
@@ -53,7 +53,7 @@ def bisected(page: Page, scene: Scene) -> None:
 @state("run", "variants-none")
 def no_variants(page: Page, scene: Scene) -> None:
     graph(page, scene, scene.facts["small"])
-    page.keyboard.press("Shift+V")
+    command(page, "Variants of the kernel: what if")
     expect(page.locator(".whatif")).to_be_visible()
 
 
@@ -68,10 +68,10 @@ def form(page: Page, scene: Scene) -> None:
 def variants(page: Page, scene: Scene) -> None:
     """A rule left out that the pass does without."""
     graph(page, scene, scene.facts["kernel"])
-    page.keyboard.press("Shift+X")
+    command(page, "Leave this rule out of the next variant")
     expect(page.get_by_role("region", name="Notice")).to_contain_text("without")
-    page.keyboard.press("Shift+V")
-    page.keyboard.press("Shift+Enter")
+    command(page, "Variants of the kernel: what if")
+    command(page, "Compile and run the variant")
     expect(page.locator(".variants tbody tr").first).to_be_visible(timeout=SLOW)
     expect(page.locator(".wi-job .progress")).to_have_count(0, timeout=SLOW)
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 from playwright.sync_api import Page, expect
 
 from tests.states.scenes import Scene
-from tests.states.state import SLOW, Show, State, graph, state
+from tests.states.state import SLOW, Show, State, command, graph, state
 
 
 def place(scene: Scene, kind: str) -> dict[str, Any]:
@@ -130,7 +130,7 @@ def rule_page_unknown(page: Page, scene: Scene) -> None:
 @state("file", "file-why")
 def file_why(page: Page, scene: Scene) -> None:
     graph(page, scene, "v=graphs&tab=why&why=1")
-    page.keyboard.press("g")
+    command(page, "Select the matched node")
     inspected(page)
     expect(page.locator("aside.insp .state .h")).to_have_text("This answer needs the trace")
 
