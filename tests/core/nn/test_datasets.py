@@ -13,7 +13,6 @@ import pytest
 from core import dtypes
 from core.errors import FormatError
 from core.nn import datasets
-from core.runtime.disk import download
 
 RANDOM = np.random.default_rng(1)
 
@@ -25,7 +24,7 @@ def idx(array: np.ndarray) -> bytes:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(download, "cache_root", lambda: tmp_path / "cache")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     for name in ("MNIST", "FASHION"):
         monkeypatch.setattr(datasets, name, tmp_path.as_uri() + "/")
     monkeypatch.setattr(datasets, "CIFAR", (tmp_path / "cifar.tar.gz").as_uri())
