@@ -25,11 +25,16 @@ def kernel_of(server: Process, calls: str) -> str:
     return str(name)
 
 
-def asks(reader: Reader, node: str, kernel: str) -> Locator:
+def asks(reader: Reader, node: str, kernel: str, where: str) -> Locator:
     """Looks for a node of a kernel by its shape, and asks why `multiply_add` did not fire there;
-    the answer."""
+    the answer. `where`: the end of the hit's line, its pass or how many it goes through."""
     reader.presses("/").types(node)
-    reader.clicks(re.compile(f"{PASS}, {kernel}$"), role="option", within="Search results")
+    said = reader.explorer.navigator.get_by_role("status")
+    expect(said).to_have_text(re.compile(r"^\d+ hits?(, \d+ compiled for others)?$"))  # all of them
+    hits = reader.page.get_by_role("listbox", name="Search results").get_by_role("option")
+    head = f"preceding-sibling::*[@role='presentation'][1][normalize-space()='{kernel}']"
+    of_kernel = hits.and_(reader.page.locator(f"xpath=//*[{head}]"))
+    reader.clicks_on(of_kernel.filter(has_text=re.compile(f"{where}$")).first)
     reader.waits_for_a_graph().presses("w")
     inspector = reader.explorer.inspector
     expect(inspector.get_by_role("combobox", name="Rule that did not fire")).to_be_focused()
@@ -57,9 +62,14 @@ def test_the_pattern_does_not_fit(reader: Reader, server: Process) -> None:
     assert isinstance(said, Misfits)
     reader.opens(server.url)
     reader.goes_to("Graphs")
-    answer = asks(reader, "ADD(x, CONST 1.0)", kernel_of(server, "sum, add"))
+    kernel = kernel_of(server, "sum, add")
+    answer = asks(reader, "ADD(ADD, CONST 1.0)", kernel, r"simplify, in \d+ passes")
     expect(answer).to_be_focused()
     assert reader.actions == 7
+    reader.sees("Not a rule of this pass", answer, timeout=SLOW)  # the first that has the node
+    reader.clicks(PASS, within=answer)  # the same question in the nearest that has the rule
+    reader.sees(PASS, reader.page.get_by_role("navigation", name="Subject"))
+    assert reader.actions == 8
     reader.sees("The pattern does not fit", answer, timeout=SLOW)
     reader.sees(f"Expected{said.expected}", answer)
     reader.sees(f"Found{said.found}", answer)
@@ -87,7 +97,7 @@ def test_it_did_fire(reader: Reader, server: Process) -> None:
     last, ids = bundle["steps"][-1], bundle["nodes"]["id"]
     reader.opens(server.url)
     reader.goes_to("Graphs")
-    answer = asks(reader, "ADD(MUL, CONST 1.0)", kernel)
+    answer = asks(reader, "ADD(MUL, CONST 1.0)", kernel, PASS)
     said = f"{multiply_add.name} did fire, at step {row['steps']}: "
     said += f"u{ids[last['before']]} became u{ids[last['after']]}"
     reader.sees(said, answer, timeout=SLOW)

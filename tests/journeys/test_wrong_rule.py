@@ -31,23 +31,28 @@ def wrong(copy: Path) -> Iterator[Process]:
         yield server
 
 
-def names_the_rule(reader: Reader, copy: Path) -> Locator:
-    """Waits for the answer, which names the rule, its line, and the value as NumPy has it."""
-    answer = reader.explorer.inspector.get_by_role("region", name="Which step broke it")
-    reader.sees(f"Made wrong by {RULE}", answer, timeout=SLOW)
+def names_the_rule(reader: Reader) -> Locator:
+    """Waits for the answer, which names the rule, and the value as NumPy has it."""
+    answer = reader.page.get_by_role("region", name="Which step is wrong")
+    reader.sees(f"Rule{RULE}", answer, timeout=SLOW)
     reader.sees("agrees with the reference", answer)  # before the step
     reader.sees("data0 is off by up to 1,", answer)  # after it
     shown = re.search(r"(\S+) in place of (\S+)$", answer.inner_text().strip(), re.MULTILINE)
     assert shown is not None
     assert np.float32(shown[1]) - np.float32(shown[2]) == pytest.approx(1, abs=1e-5)
+    return answer
 
-    # the step is opened, and the rule's source has the mistake
+
+def shows_the_mistake(reader: Reader, copy: Path) -> None:
+    """Goes to the step; the rule's source there has the mistake."""
+    answer = reader.page.get_by_role("region", name="Which step is wrong")
+    reader.clicks("Show the wrong step", within=answer)
+    expect(answer).to_have_count(0)
     lines = (copy / "core/passes/reduce.py").read_text().splitlines()
     (mistake,) = (line.strip() for line in lines if WRONG in line)
     heading = reader.explorer.inspector.get_by_role("heading", name=RULE, level=2)
     expect(heading).to_be_visible()
     reader.sees(mistake, reader.explorer.inspector)
-    return answer
 
 
 def test_from_a_wrong_result_to_its_rule(reader: Reader, wrong: Process, copy: Path) -> None:
@@ -55,16 +60,30 @@ def test_from_a_wrong_result_to_its_rule(reader: Reader, wrong: Process, copy: P
     reader.clicks("matmul", role="link", within="Kernels")
     reader.clicks("Run")
     reader.sees("differs", reader.page.get_by_role("table", name="Runs of this kernel"), SLOW)
-    reader.clicks("Which step broke it?")
-    answer = names_the_rule(reader, copy)
-    assert reader.actions == 3 <= PROMISED
-    reader.sees("shown here", answer)
+    reader.clicks("Which step is wrong?")
+    names_the_rule(reader)
+    assert reader.actions == 3
+    shows_the_mistake(reader, copy)
+    assert reader.actions == PROMISED
+
+    # the answer stays with the checks until it is no longer wanted
     reader.gives("Input graph")
-    reader.sees_no("shown here", answer)
-    reader.clicks("Show the step", within=answer)
-    reader.sees("shown here", answer)
-    reader.clicks("Close the answer", within=answer)
-    expect(answer).to_have_count(0)
+    reader.presses("c")
+    answer = names_the_rule(reader)
+    reader.clicks("Clear", within=answer)
+    reader.sees_no(RULE, answer)
+
+
+def test_from_the_overview_to_the_wrong_step(reader: Reader, wrong: Process, copy: Path) -> None:
+    """Nothing was run, and no kernel is suspected: in the whole run."""
+    reader.opens(wrong.url)
+    control = reader.explorer.subject.get_by_role("button", name=re.compile("^Check: "))
+    expect(control).to_be_visible()
+    reader.presses("c")
+    reader.clicks("Find it in the run")
+    names_the_rule(reader)
+    shows_the_mistake(reader, copy)
+    assert reader.actions == 3 <= PROMISED
 
 
 def test_from_the_workbench_to_the_rule(reader: Reader, wrong: Process, copy: Path) -> None:
@@ -80,6 +99,7 @@ def test_from_the_workbench_to_the_rule(reader: Reader, wrong: Process, copy: Pa
     said = "Both agree. The original differs from the reference, the edited kernel differs from it"
     row = outputs.get_by_role("row", name="Normal, seed 0")
     expect(row.get_by_role("img", name=said)).to_have_text("≠")
-    reader.clicks("Which step broke it?", within="Outputs")
-    names_the_rule(reader, copy)
+    reader.clicks("Which step is wrong?", within="Outputs")
+    names_the_rule(reader)
     assert reader.actions == PROMISED
+    shows_the_mistake(reader, copy)
