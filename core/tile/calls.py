@@ -22,15 +22,16 @@ _SHIPPED: Final = str(Path(__file__).parent / "kernels")
 
 
 def call(function: Callable[P, T]) -> Callable[P, T]:
-    """`function`, whose nodes are marked with the line that called it. A call from inside another
-    one keeps the outer line."""
+    """`function`, whose nodes are marked with the line that called it, and with its name where
+    users write that: not with `__exit__`. A call from inside another one keeps the outer line."""
+    name = "" if function.__name__.startswith("__") else function.__name__
 
     @functools.wraps(function)
     def marked(*args: P.args, **kwargs: P.kwargs) -> T:
         frame = caller_frame()
         if creating.origin is not None and frame.f_globals.get("__package__") == __package__:
             return function(*args, **kwargs)
-        with origin(user_line(frame, function.__name__, CORE, _SHIPPED)):
+        with origin(user_line(frame, name, CORE, _SHIPPED)):
             try:
                 return function(*args, **kwargs)
             except UopvizError as error:

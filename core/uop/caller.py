@@ -25,12 +25,12 @@ def user_line(
 ) -> str | None:
     """ "file:line call" of the first frame, from `frame` outwards, that is not in the folder `own`
     (package core by default); code in the folder `users` of it counts as the user's. Without
-    `call`, with the name of the function that the line is in."""
+    `call`, with the name of the function that the line is in; with no name where it is ""."""
     while frame is not None:
         file = frame.f_code.co_filename
         if not file.startswith(own) or (users is not None and file.startswith(users)):
             name = frame.f_code.co_name if call is None else call
-            return f"{file}:{frame.f_lineno} {name}"
+            return f"{file}:{frame.f_lineno} {name}".rstrip()
         frame = frame.f_back
     return None
 

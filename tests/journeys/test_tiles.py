@@ -24,7 +24,7 @@ def test_the_lane_of_an_element(reader: Reader, columns: Process) -> None:
     reader.opens(columns.url)
     reader.sees("Kernels")
     reader.presses("Control+k").types("DEFINE_REG(...)")
-    reader.clicks(re.compile("columns$"), role="option", within="Results")
+    reader.clicks(re.compile(r"^DEFINE_REG \d+ columns,"), role="option", within="Results")
     tile = reader.explorer.inspector.locator(".sec.tile")
     picture = tile.locator("canvas.near")
     expect(picture).to_be_visible(timeout=SLOW)

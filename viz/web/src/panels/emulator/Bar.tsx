@@ -144,6 +144,7 @@ interface StepProps {
   run: () => void;
 }
 
+/** A press of the mouse leaves the focus where it is: Space goes on to the next stop. */
 function Step({ label, icon, bold, run }: StepProps) {
   return (
     <button
@@ -151,6 +152,7 @@ function Step({ label, icon, bold, run }: StepProps) {
       class={bold ? "btn ico" : "btn ico quiet"}
       aria-label={label}
       title={label}
+      onMouseDown={(e) => e.preventDefault()}
       onClick={run}
     >
       <Icon name={icon} />

@@ -18,6 +18,7 @@ import {
 import { count, plural } from "../../state/format";
 import { Icon } from "../../ui/Icon";
 import { Menu } from "../../ui/over/Menu";
+import { EMULATED } from "./text/Lines";
 
 /** The button that opens the field, for the command that goes to it. */
 export const STOP_WHEN = "emulator-stop-when";
@@ -75,6 +76,7 @@ function Chip({ text, now, wrong, title, more, go, remove }: ChipProps) {
         class="link mono"
         disabled={!go}
         title={title}
+        onMouseDown={(e) => e.preventDefault()}
         onClick={() => go?.()}
       >
         {text}
@@ -120,8 +122,9 @@ function Field({ walk, close }: { walk: Walk; close: () => void }) {
   const add = (): void => {
     const wrong = addCondition(text);
     setProblem(wrong);
-    if (wrong) field.current?.focus();
-    else close();
+    if (wrong) return field.current?.focus();
+    close();
+    document.getElementById(EMULATED)?.focus(); // where Space goes on to the next stop
   };
   return (
     <form

@@ -138,12 +138,12 @@ function takeHeld(): void {
     });
 }
 
-/** Whether an emulation is what the address asks for: of the compiler's text, unless the reader has
- * edited it. */
+/** Whether an emulation is what the address asks for, on the first device where it names none: of the
+ * compiler's text, unless the reader has edited it. */
 function isAsked(of: Emulation): boolean {
-  const { device: wanted, block, warp } = emulatorLink.peek();
+  const { block, warp } = emulatorLink.peek();
   return (
-    (wanted === null || of.device === wanted) &&
+    of.device === device.peek() &&
     of.walk.block === block &&
     of.walk.warp === warp &&
     (of.source === null || of.text === edit()?.text)

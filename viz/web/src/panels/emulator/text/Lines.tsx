@@ -10,6 +10,9 @@ import { Head, LINE_HEIGHT, Row, type Cell } from "./Row";
 
 const CELLS: readonly Cell[] = ["threads", "bytes", "sectors", "extra"];
 
+/** The list of the lines, which may have the focus while the keys step. */
+export const EMULATED = "emulated";
+
 interface Line {
   number: number;
   text: string;
@@ -31,7 +34,7 @@ export function Lines({ of }: { of: Emulation }) {
       </div>
       <Head cells={CELLS} names={{ extra: "conflicts" }} />
       <VirtualList<Line>
-        id="emulated"
+        id={EMULATED}
         class="tree mono"
         role="listbox"
         label={`${what} for ${of.target}, emulated`}
@@ -48,7 +51,7 @@ export function Lines({ of }: { of: Emulation }) {
         }}
         draw={(one, i) => (
           <Row
-            id={`emulated-${one.number}`}
+            id={`${EMULATED}-${one.number}`}
             number={one.number}
             text={one.text}
             kind={of.kind}
