@@ -267,7 +267,7 @@ def test_an_exported_file_shows_what_was_emulated(
     e = open_page(some_pass.at(1))
     panel = emulated(e)
     said = panel.locator(".lines .eh").inner_text()
-    e.page.get_by_role("button", name="Export", exact=True).click()
+    e.page.get_by_role("button", name="Share", exact=True).click()
     with e.page.expect_download(timeout=SLOW) as download:
         e.page.get_by_role("button", name="Whole run", exact=True).click()
     path = tmp_path / "saved.html"
