@@ -7,6 +7,7 @@ cannot be compared.
 from __future__ import annotations
 
 import argparse
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,6 +25,7 @@ from viz.share.reopened import open_run, runs_in
 from viz.terminal import Progress, say
 from viz.views.store import Store
 from viz.views.summary import names_apart
+from viz.work.targets.compiled import Wanted, compiled_for
 
 _SLICE: Final = 0.5
 """Seconds after which progress is told."""
@@ -103,10 +105,20 @@ def _write_page(options: argparse.Namespace, before: Store, now: Store) -> None:
     path, progress = Path(options.html), options.progress
     if path.exists() and any(path.samefile(store.path) for store in (before, now)):
         raise TraceError("this would overwrite what is compared", str(path), "name another file")
-    progress.begin(f"exporting {path.name}")
-    made = export_html(before, beside=[now], progress=progress.update)
+
+    def compiling(done: int, count: int, last: str) -> None:
+        progress.update(done / max(1, count), last)
+
+    progress.begin("compiling")
+    left_out: list[str] = []
+    with ExitStack() as stack:
+        for run in (before, now):
+            texts = compiled_for(run, run.kernels(), Wanted(usual=True), compiling)
+            left_out += stack.enter_context(texts)
+        progress.begin(f"exporting {path.name}")
+        made = export_html(before, beside=[now], progress=progress.update)
     replace_file(path, made.html.encode(), is_export, "an exported file")
-    for sentence in made.left_out:
+    for sentence in (*made.left_out, *left_out):
         say(f"left out of {path.name}: {sentence}", style="hint")
 
 

@@ -18,7 +18,8 @@ from core.uop.ops import Ops
 from core.uop.serial import from_data
 from viz.cli import main
 from viz.share.html import export_html
-from viz.share.reopened import open_run
+from viz.share.reopened import open_run, open_runs
+from viz.views.answers import KERNEL
 from viz.views.store import Store
 from viz.work.targets import USUAL, compiled, kept
 from viz.work.targets.compiled import Wanted, compiled_for
@@ -75,6 +76,20 @@ def test_texts_and_links_are_those_of_a_recorded_compilation(
                 assert any(text["origins"])
                 assert text["passes"] is None
     other.close()
+
+
+def test_a_comparison_that_is_written_as_a_page_has_them_of_both_runs(
+    product: Path, tmp_path: Path
+) -> None:
+    page = tmp_path / "both.html"
+    assert main(["diff", str(product), str(product), "--html", str(page)]) == 0
+    runs = open_runs(page)
+    for run in runs:
+        (kernel,) = run.kernels()
+        artifacts = (run.ask(KERNEL, kernel) or {"artifacts": []})["artifacts"]
+        assert {"ptx", "amd_isa"} <= {one["kind"] for one in artifacts}
+        run.close()
+    assert len(runs) == 2
 
 
 STORES = {"ptx": r"st\.global", "amd_isa": "global_store", "llvm": r"^ *store .* addrspace\(1\)"}
