@@ -25,7 +25,7 @@ OVERHANG = """() => {
   }
   return wide;
 }"""
-CUT = """() => [".top", ".pts", ".subj", ".sources > .ph"].flatMap((name) => {
+CUT = """() => [".top", ".pts", ".subj", ".sources > .src-head"].flatMap((name) => {
   const bar = document.querySelector(name).getBoundingClientRect();
   return [...document.querySelectorAll(`${name} button`)].filter((b) => {
     const r = b.getBoundingClientRect();
