@@ -54,6 +54,15 @@ export const userSource = computed(() => {
   return files && places ? userText(files, places) : null;
 });
 
+/** Whether it is known which sources the kernel has: the user's own lines may come after it. */
+export const isKnown = computed(
+  () =>
+    kernel.value !== null &&
+    (!kernel.value.places?.length ||
+      userFiles.answer.value !== null ||
+      userFiles.error.value !== null),
+);
+
 /** Compiling, or failed to: by target. */
 export type Compiling =
   { state: "running"; progress: string } | { state: "error"; error: ApiProblem };

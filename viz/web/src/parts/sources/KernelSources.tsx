@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { currentKernel, currentSchedule } from "../../state/state";
 import {
   compilable,
-  kernel,
+  isKnown,
   kernelArtifacts,
   kernelError,
   progress,
@@ -49,7 +49,7 @@ function instead(): ComponentChildren {
         </button>
       </div>
     );
-  if (!kernel.value && !scheduleTexts.value)
+  if (!isKnown.value && !scheduleTexts.value)
     return <div class="state">Loading the {currentKernel.value ? "kernel" : "schedule"}</div>;
   if (kernelSources.columns().length) return null;
   if (progress.value === "unfinished")

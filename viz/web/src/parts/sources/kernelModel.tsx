@@ -18,7 +18,7 @@ import {
   compilable,
   compile,
   complete,
-  kernel,
+  isKnown,
   kernelArtifacts,
   progress,
   scheduleTexts,
@@ -45,7 +45,7 @@ const find = (key: string): Artifact | undefined =>
 
 /** What people look at first in front: one of each kind, then the same for other targets. */
 function offers(): Offer[] {
-  if (scheduleTexts.value || !kernel.value) return [];
+  if (scheduleTexts.value || !isKnown.value) return [];
   const all = kernelArtifacts.value;
   const targets = compilable.value;
   const shown = shownColumns.value;
