@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -162,9 +163,8 @@ def test_what_was_made_elsewhere_is_not_compiled_unasked(
         e.page.wait_for_timeout(1500)
         assert asked == []
         expect(columns.filter(has_text="sm_90")).to_have_count(0)
-        e.sources.get_by_role("button", name="Sources to show").click()
-        item = e.page.get_by_role("checkbox").filter(has_text="PTX").filter(has_text="sm_90")
-        expect(item).to_contain_text("compiled here, by uopviz")
+        item = e.sources.get_by_role("button", name="PTX for sm_90", exact=True)
+        expect(item).to_have_attribute("title", re.compile("compiled here, by uopviz"))
         item.click()
         expect(columns.filter(has_text="sm_90").locator(".ed")).to_contain_text(
             ".version", timeout=60_000
