@@ -117,6 +117,9 @@ describe("the table of kernels", () => {
       "Compile time",
       "Steps",
     ]);
+    const awaited = columnsFor(some, "compile", true, true).map((c) => c.name);
+    expect(awaited).toEqual(["Kernel", "Check", "Compile time", "Steps"]);
+    expect(columnsFor(bare, "steps", true, true).map((c) => c.key)).toEqual(["name"]);
   });
 
   it("says what ran where, once there are several devices", () => {

@@ -3,7 +3,7 @@ import { computed, signal } from "@preact/signals";
 import type { Peak } from "../../data/messages/kernel";
 import type { Overview } from "../../data/messages/overview";
 import type { UserFile } from "../../data/messages/run";
-import { marks } from "../../parts/check/checks";
+import { isAwaited, marks } from "../../parts/check/checks";
 import type { Mark } from "../../parts/check/marks";
 import { knowPeaks, peaks } from "../../parts/peaks";
 import { data } from "../../state/actions";
@@ -66,7 +66,7 @@ const lines = computed(() => {
 });
 export const columns = computed(() => {
   const o = overview.value;
-  return columnsFor(lines.value, o?.by ?? "run", o?.here === true);
+  return columnsFor(lines.value, o?.by ?? "run", o?.here === true, isAwaited.value);
 });
 
 /** The kernels in the order in which they are listed. */

@@ -42,6 +42,10 @@ export const wrongKernels = signal<ReadonlySet<number>>(new Set());
 export const marks = computed(() =>
   judged.value ? marksOf(rows.value, known.value, wrongKernels.value) : [],
 );
+/** Whether what is known has not been heard yet. */
+export const isAwaited = computed(
+  () => watchedChecks.answer.value === null && watchedChecks.error.value === null,
+);
 /** What would give better answers; "" for nothing. */
 export const betterHint = computed(() => watchedChecks.answer.value?.hint ?? "");
 

@@ -148,15 +148,19 @@ const HAS: Readonly<Record<ColumnKey, (line: Line) => boolean>> = {
 };
 
 /** `shares`: whether speeds have a share of the machine's peaks beside them, now or once it is
- * measured; their columns are as wide before. */
+ * measured; their columns are as wide before. `awaited`: whether marks of checks are still to come, for
+ * which there is room before. */
 export function columnsFor(
   lines: readonly Line[],
   by: "run" | "compile" | "steps",
   shares: boolean,
+  awaited = false,
 ): TableColumn[] {
   const devices = new Set(lines.flatMap((line) => line.devices ?? []));
   const has = (key: ColumnKey): boolean =>
-    lines.some(HAS[key]) && (key !== "devices" || devices.size > 1);
+    key === "check" && awaited
+      ? lines.some(HAS.steps)
+      : lines.some(HAS[key]) && (key !== "devices" || devices.size > 1);
   return ALL.filter(({ key }) => has(key)).map((c) => {
     if (c.key === "time" && by !== "run") return { ...c, name: "Compile time" };
     return shares && (c.key === "flops" || c.key === "bytes") ? { ...c, width: "88px" } : c;
