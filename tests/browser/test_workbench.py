@@ -1,4 +1,5 @@
-"""The workbench of a kernel: what is changed, both texts, runs in turn, errors, links and keys."""
+"""The workbench of a kernel: what is changed, both texts, errors, links and keys. Whether a change
+makes it faster is a journey."""
 
 from __future__ import annotations
 
@@ -34,25 +35,13 @@ def card(e: Explorer, name: str) -> Locator:
     return e.page.get_by_role("region", name=name)
 
 
-def test_an_opt_is_taken_out_run_and_restored_by_a_link(new_page: New, server: Process) -> None:
+def test_an_opt_is_taken_out_and_restored_by_a_link(new_page: New, server: Process) -> None:
     e = opened(new_page, server)
     expect(e.page.locator('.top .tab[aria-current="page"]')).to_have_text("Workbench")
     before = opts(e).count()
     opts(e).first.uncheck()
     e.page.wait_for_function("() => location.hash.includes('wo=')")
     expect(opts(e)).to_have_count(before)
-    e.press("Control+Enter")
-    time = card(e, "Time, edited over original")
-    expect(time.locator(".big")).to_have_text(re.compile(r"^\d+(\.\d\d)?×$"), timeout=WAIT)
-    expect(time).to_contain_text(re.compile(r"95% interval \d+\.\d\d – \d+\.\d\d"))
-    expect(time.get_by_role("img")).to_have_attribute("aria-label", re.compile("edited: median"))
-    figures = card(e, "Original and edited compared")
-    for name in ("Median", "p10 to p90", "Throughput", "Bandwidth", "Code size"):
-        expect(figures.get_by_role("row", name=name)).to_contain_text(re.compile(r"\d"))
-    outputs = card(e, "Outputs")
-    expect(outputs.get_by_role("row")).to_have_count(7)
-    expect(outputs.get_by_role("img", name=re.compile("^Both agree"))).to_have_count(6)
-    expect(card(e, "Variants").get_by_role("listitem")).to_have_count(1)
     e.give("Show the difference of both texts")
     expect(e.page.get_by_role("region", name="Changed lines").locator(".da").first).to_be_visible()
     lines = e.page.get_by_role("region", name="Changed lines")
@@ -75,7 +64,8 @@ def test_an_opt_is_taken_out_run_and_restored_by_a_link(new_page: New, server: P
     expect(opts(e).and_(e.page.locator(":checked"))).to_have_count(before - 1)
     e.press("Control+Enter")
     expect(card(e, "Variants")).to_contain_text("edited LLVM IR", timeout=WAIT)
-    expect(outputs.get_by_role("img", name=re.compile("^Both agree"))).to_have_count(6)
+    agree = card(e, "Outputs").get_by_role("img", name=re.compile("^Both agree"))
+    expect(agree).to_have_count(6)
     e.give("Discard the edits of this text")
     e.page.get_by_role("button", name="Reset").click()
     expect(opts(e).and_(e.page.locator(":checked"))).to_have_count(before)
