@@ -52,6 +52,7 @@ from tests.core.runtime.asts import (
 class Item:
     ast: UOp
     bufs: tuple[UOp, ...]
+    metadata: tuple[str, ...] = ()
     variables: dict[str, int] = field(default_factory=dict[str, int])
 
 
