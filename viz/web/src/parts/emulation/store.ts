@@ -142,8 +142,9 @@ function takeHeld(): void {
  * compiler's text, unless the reader has edited it. */
 function isAsked(of: Emulation): boolean {
   const { block, warp } = emulatorLink.peek();
+  const on = emulatorLink.peek().device ?? device.peek(); // an exported file has no devices
   return (
-    of.device === device.peek() &&
+    (on === null || of.device === on) &&
     of.walk.block === block &&
     of.walk.warp === warp &&
     (of.source === null || of.text === edit()?.text)
