@@ -52,8 +52,8 @@ from tests.core.runtime.asts import (
 class Item:
     ast: UOp
     bufs: tuple[UOp, ...]
-    metadata: tuple[str, ...] = ()
     variables: dict[str, int] = field(default_factory=dict[str, int])
+    metadata: tuple[str, ...] = ()
 
 
 class Watching(NullObserver):
