@@ -277,9 +277,14 @@ def place_of(column: Locator, text: str, kind: str = "") -> tuple[float, float]:
 
 
 def scrolled_to(column: Locator, text: str, kind: str = "") -> Locator:
-    """The same as the line itself."""
-    place_of(column, text, kind)
-    return column.locator(f".cm-line{kind}", has_text=re.compile(text)).first
+    """The same as the line itself; a text that is taken up anew begins at its top again."""
+    line = column.locator(f".cm-line{kind}", has_text=re.compile(text)).first
+    for _ in range(20):
+        place_of(column, text, kind)
+        if line.is_visible():
+            break
+        column.page.wait_for_timeout(100)
+    return line
 
 
 _ALL: Final = """
