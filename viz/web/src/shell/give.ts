@@ -17,21 +17,23 @@ export function giveCommand(command: Command): void {
     return;
   }
   setPage(page);
+  let isWaiting = true;
+  const give = (): void => {
+    if (!isWaiting || !enabled(command)) return;
+    stop();
+    untracked(() => command.run());
+  };
   const end = effect(() => {
-    if (enabled(command)) queueMicrotask(give);
+    if (enabled(command)) queueMicrotask(give); // once it is known how to stop
   });
   const timer = setTimeout(() => {
     stop();
     announce(`${command.title}: this cannot be done here now`);
   }, PATIENCE);
   stop = () => {
+    isWaiting = false;
     end();
     clearTimeout(timer);
     stop = () => undefined;
-  };
-  const give = (): void => {
-    if (!enabled(command)) return;
-    stop();
-    untracked(() => command.run());
   };
 }
