@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from typing import Any
 
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, Route, expect
 
 from tests.browser.explorer import Explorer
 from tests.browser.served import Process
@@ -98,3 +98,20 @@ def test_the_cursor_passes_over_names_of_groups(open_page: Any) -> None:
     expect(results.get_by_role("option").first).to_be_visible()
     e.press("ArrowDown", "ArrowDown")
     expect(results.locator(".trow.cur")).to_have_attribute("role", "option")
+
+
+def test_hits_in_a_run_whose_rows_are_on_their_way(new_page: Any, server: Process) -> None:
+    """They are listed once the rows are there: the answer may come first."""
+    e: Explorer = new_page()
+    held: list[Route] = []
+    e.page.route(re.compile("/tree[?]"), lambda route: held.append(route))
+    e.page.goto(server.url)
+    expect(e.page.locator(".ov-kernels .ov-row").first).to_be_visible()
+    with e.page.expect_response(re.compile("/search[?]")):
+        e.press("Control+k")
+        e.page.keyboard.type("MUL(x, y)")
+    nodes = e.page.get_by_role("dialog").get_by_role("group", name="Nodes")
+    expect(nodes).to_have_count(0)
+    for route in held:
+        route.continue_()
+    expect(nodes.get_by_role("option").first).to_be_visible()

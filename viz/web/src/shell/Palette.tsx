@@ -14,7 +14,7 @@ import { SearchBox } from "../parts/search/query";
 import { count } from "../state/format";
 import { keyCaps } from "./keys";
 import { data } from "../state/actions";
-import { overlay, view } from "../state/state";
+import { overlay, rows, view } from "../state/state";
 
 export function Palette() {
   const [at, setAt] = useState(0);
@@ -25,7 +25,8 @@ export function Palette() {
   useEffect(() => box.start(), []);
   const query = box.query.value;
   const result = box.result.value;
-  const groups = useMemo(() => findAll(query, result), [query, result]);
+  // Hits are rows of the run, which may come later than the answer.
+  const groups = useMemo(() => findAll(query, result), [query, result, rows.value]);
   const flat = groups.flatMap((g) => g.hits);
   const chosen = Math.min(at, flat.length - 1);
   useEffect(() => {
