@@ -106,7 +106,7 @@ def test_a_wrong_step_of_a_schedule_is_found(tmp_path: Path) -> None:
     (step,) = made["steps"]["differing"]
     assert (step["rule"]["name"], step["pass"], step["step"]) == ("swapped", "tidy", 1)
     assert "swapped is wrong, in pass tidy" in text
-    assert f"`uopviz show TRACE {step['rewrite']} 1`" in text
+    assert f"`uopviz show run.viz {step['rewrite']} 1`" in text
     store.close()
 
 
