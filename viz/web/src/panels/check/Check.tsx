@@ -4,6 +4,7 @@ import { checking, checkOpen } from "../../parts/check/checks";
 import { CheckMark } from "../../parts/check/CheckMark";
 import { SIGNS, worstWords } from "../../parts/check/marks";
 import { type Scope, subjectScopes } from "../../parts/check/scopes";
+import { awaited } from "../../parts/kernel/kernel";
 import { isOfPair } from "../../state/link/view";
 import { view } from "../../state/state";
 import { Icon } from "../../ui/Icon";
@@ -13,7 +14,7 @@ import { Wrong } from "./Wrong";
 
 export function Check() {
   const subject = subjectScopes.value;
-  if (!subject.length) return null;
+  if (!subject.length || awaited.value) return null; // it would move aside for Run
   const now = busy();
   return (
     <Menu

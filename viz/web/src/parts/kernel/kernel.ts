@@ -26,6 +26,7 @@ import { Watched } from "../../state/watched";
 import { columnKey, columnsToShow, targetOf } from "./columns";
 import { inOrder, mostColumns, usedColumns, usualColumns, withColumn, withRoom } from "./choice";
 import { PYTHON, userText } from "./userText";
+import { BENCH, isOfPair } from "../../state/link/view";
 import { sourcesSize } from "./room";
 
 export const kernel = signal<Kernel | null>(null);
@@ -88,6 +89,14 @@ export const progress = computed<"finished" | "running" | "unfinished">(() => {
   const status = currentKernel.value?.status ?? "ok";
   if (status === "ok") return "finished";
   return status === "open" && run.value?.live ? "running" : "unfinished";
+});
+
+/** Whether the page is about a kernel that is still on its way, and with it the button to run it. */
+export const awaited = computed(() => {
+  const { page } = view.value;
+  if (page === BENCH || isOfPair(page) || (page === "overview" && kernelPage.value === null))
+    return false;
+  return currentKernel.value !== null && kernel.value === null && kernelError.value === null;
 });
 
 /** The targets that the kernel can be compiled for. */
