@@ -217,6 +217,9 @@ def test_few_jobs_take_such_kernels() -> None:
         # compiles; each job that runs the kernel checks its accesses before
         ("viz/whatif/given.py", "kernel_of"),
         ("viz/workbench/worker.py", "opts_job"),
+        # compile, and run nothing: they answer texts
+        ("viz/workbench/worker.py", "texts_job"),
+        ("viz/work/targets/worker.py", "compile_kernel_of"),
         ("viz/work/worker.py", "compile_job"),
         ("viz/work/worker.py", "emulate_job"),
         ("viz/work/worker.py", "_graph"),
