@@ -61,7 +61,9 @@ def own(state: State, kernel: int) -> str:
 
 
 def run(state: State, kernel: int, text: str, device: str = "CPU", kind: str = "llvm") -> Any:
-    return ended(state, state.first.launch(kernel, device, 3, source={"kind": kind, "text": text}))
+    return ended(
+        state, state.first.launch(kernel, device, 3, {"source": {"kind": kind, "text": text}})
+    )
 
 
 def test_the_same_text_is_right(state: State, kernel: int, own: str) -> None:

@@ -133,7 +133,8 @@ def test_a_file_is_given_once(
     job = client.post("/api/export", json={"kernels": [], "redact": True}).get_json()["job"]
     state = ended(client, job)
     assert state["state"] == "done", state
-    assert state["result"] == {"leftOut": []}
+    left_out = state["result"]["leftOut"]  # kernels that are none for a target
+    assert all(said.startswith("not compiled: ") for said in left_out)
     assert client.get(f"/api/export/{job}").get_data(as_text=True).startswith("<!doctype html>")
     assert client.get(f"/api/export/{job}").status_code == 404
     assert client.get("/api/export/999").status_code == 404
