@@ -20,6 +20,7 @@ from core.check.worker import first_wrong
 from core.errors import CompileError, RunError, ServerError
 from core.toolchain.processor import host_target
 from tests.viz.server.client import value_of
+from viz.server.how import How
 from viz.server.state import State
 from viz.views.answers import RUN
 from viz.views.store import Store
@@ -62,7 +63,7 @@ def own(state: State, kernel: int) -> str:
 
 def run(state: State, kernel: int, text: str, device: str = "CPU", kind: str = "llvm") -> Any:
     return ended(
-        state, state.first.launch(kernel, device, 3, {"source": {"kind": kind, "text": text}})
+        state, state.first.launch(kernel, device, 3, How(None, (), {"kind": kind, "text": text}))
     )
 
 
