@@ -74,7 +74,7 @@ def test_the_same_text_is_right(state: State, kernel: int, own: str) -> None:
     assert job.result["source"] == "llvm"
     assert job.result["opts"] is None
     assert len(job.result["us"]) == 3
-    plain = ended(state, state.first.launch(kernel, "CPU", 3))
+    plain = ended(state, state.first.launch(kernel, "CPU", 3, How(None, (), None)))
     assert plain.result["source"] is None
 
 
@@ -303,7 +303,8 @@ def test_refusals_reach_the_page(state: State, kernel: int, own: str) -> None:
     assert "cannot run" in run(state, kernel, "int main() {}", kind="c").error["what"]
     assert "runs no texts" in run(state, kernel, own, device="REFERENCE").error["what"]
     with pytest.raises(ServerError, match="too long"):
-        state.first.launch(kernel, "CPU", 1, source={"kind": "llvm", "text": "; " * MAX_TEXT})
+        how = How(None, (), {"kind": "llvm", "text": "; " * MAX_TEXT})
+        state.first.launch(kernel, "CPU", 1, how)
 
 
 def test_an_endless_loop_ends_by_the_limit(
