@@ -20,7 +20,7 @@ from core.check.worker import first_wrong
 from core.errors import CompileError, RunError, ServerError
 from core.toolchain.processor import host_target
 from tests.viz.server.client import value_of
-from viz.server.how import How
+from viz.server.how import How, how_of
 from viz.server.state import State
 from viz.views.answers import RUN
 from viz.views.store import Store
@@ -303,8 +303,7 @@ def test_refusals_reach_the_page(state: State, kernel: int, own: str) -> None:
     assert "cannot run" in run(state, kernel, "int main() {}", kind="c").error["what"]
     assert "runs no texts" in run(state, kernel, own, device="REFERENCE").error["what"]
     with pytest.raises(ServerError, match="too long"):
-        how = How(None, (), {"kind": "llvm", "text": "; " * MAX_TEXT})
-        state.first.launch(kernel, "CPU", 1, how)
+        how_of({"source": {"kind": "llvm", "text": "; " * MAX_TEXT}})
 
 
 def test_an_endless_loop_ends_by_the_limit(
