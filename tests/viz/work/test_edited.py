@@ -303,7 +303,7 @@ def test_refusals_reach_the_page(state: State, kernel: int, own: str) -> None:
     assert "cannot run" in run(state, kernel, "int main() {}", kind="c").error["what"]
     assert "runs no texts" in run(state, kernel, own, device="REFERENCE").error["what"]
     with pytest.raises(ServerError, match="too long"):
-        how_of({"source": {"kind": "llvm", "text": "; " * MAX_TEXT}})
+        how_of({"source": {"kind": "llvm", "text": "; " * MAX_TEXT}}, None)
 
 
 def test_an_endless_loop_ends_by_the_limit(
