@@ -40,7 +40,7 @@ sys.exit(main(["query", *sys.argv[2:]]))
     [
         (signal.SIGINT, 128 + signal.SIGINT, "interrupted"),
         (signal.SIGTERM, 128 + signal.SIGTERM, ""),
-        (0, 1, "this query takes more than 0.2 seconds"),
+        (0, 2, "this query takes more than 0.2 seconds"),
     ],
 )
 def test_a_function_that_does_not_end(trace: Path, number: int, code: int, said: str) -> None:

@@ -19,7 +19,7 @@ from core.uop.kernels import is_lowered
 from core.uop.ops import Ops
 from core.uop.serial import from_data
 from core.uop.uop import UOp
-from tests.viz.views.test_kernels import wait
+from tests.viz.views.test_kernels import AS_CHOSEN, wait
 from viz.cli import main
 from viz.server.state import State
 from viz.share.html import export_html
@@ -104,7 +104,7 @@ def test_the_texts_of_the_schedule(state: State, capsys: pytest.CaptureFixture[s
 
 @pytest.mark.parametrize("device", ["CPU", "REFERENCE"])
 def test_a_run_of_it(state: State, kernel: int, device: str) -> None:
-    result = wait(state, state.first.launch(kernel, device, 5))
+    result = wait(state, state.first.launch(kernel, device, 5, AS_CHOSEN))
     assert result["equal"] is True
 
 

@@ -22,11 +22,14 @@ from core.render.kinds import KINDS
 from core.uop.ops import Ops
 from core.uop.serial import from_data
 from tests.viz.server.client import value_of
+from viz.server.how import How, opts_of
 from viz.server.runs.kept import Kept
 from viz.server.state import State
 from viz.views.answers import RUN
 from viz.views.store import Store
 from viz.work.jobs import Jobs
+
+AS_CHOSEN = How(None, (), None)
 
 
 @pytest.fixture(scope="module")
@@ -152,7 +155,7 @@ def test_other_targets(state: State, kernel: int, target: str, kinds: set[str]) 
 
 @pytest.mark.parametrize("device", ["CPU", "REFERENCE"])
 def test_a_run(state: State, kernel: int, device: str) -> None:
-    result = wait(state, state.first.launch(kernel, device, 20))
+    result = wait(state, state.first.launch(kernel, device, 20, AS_CHOSEN))
     assert result["equal"] is True
     assert len(result["us"]) == 20
     assert min(result["us"]) <= result["median"] <= result["p90"] <= max(result["us"])
@@ -161,20 +164,20 @@ def test_a_run(state: State, kernel: int, device: str) -> None:
 
 @pytest.mark.parametrize("opts", ["", "UPCAST(0, 4)", "UPCAST(0, 2) UNROLL(0, 5)"])
 def test_a_run_with_optimisations_of_ones_own(state: State, kernel: int, opts: str) -> None:
-    result = wait(state, state.first.launch(kernel, "CPU", 5, opts))
+    result = wait(state, state.first.launch(kernel, "CPU", 5, How(opts, (), None)))
     assert result["opts"] == opts
     assert result["equal"] is True
 
 
 def test_optimisations_that_do_not_apply(state: State, kernel: int) -> None:
     with pytest.raises(AssertionError, match="does not apply"):
-        wait(state, state.first.launch(kernel, "CPU", 1, "UPCAST(7, 4)"))
+        wait(state, state.first.launch(kernel, "CPU", 1, How("UPCAST(7, 4)", (), None)))
     with pytest.raises(ServerError, match="not an optimisation"):
-        state.first.launch(kernel, "CPU", 1, "FASTER(1)")
+        opts_of({"opts": "FASTER(1)"})
 
 
 def test_a_device_that_is_not_there(state: State, kernel: int) -> None:
-    job = state.first.launch(kernel, "ABACUS", 1)
+    job = state.first.launch(kernel, "ABACUS", 1, AS_CHOSEN)
     with pytest.raises(AssertionError, match="ABACUS"):
         wait(state, job)
 
