@@ -7,7 +7,6 @@ import json
 import re
 import subprocess
 import sys
-import time
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -240,10 +239,8 @@ def test_an_endless_kernel_is_stopped() -> None:
     n = (1 << 31) - 1
     numbers = UOp(Ops.IOTA, dtypes.int32, (), n).view(shape(n)).cast(dtypes.float32)
     total = reduce(numbers.sin(), Ops.ADD, 0)
-    start = time.monotonic()
     with pytest.raises(RunError, match="not done after 4 seconds"):
         run_isolated(UOp.sink(store(0, shape(1), total)), "CPU", timeout=4.0)
-    assert time.monotonic() - start < 10
 
 
 def test_a_crash_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import random
-import time
 
 import numpy as np
 import pytest
@@ -12,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import BudgetError
+from tests.effort import at_most
 from viz.budget import Budget, within
 from viz.compare.matching.align import align, align_levels, fill, longest_increasing
 from viz.compare.matching.keys import Keys
@@ -107,9 +107,8 @@ def test_long_sequences_take_near_linear_time(symbols: int, related: bool) -> No
     a = choose.integers(0, symbols, 100_000).astype(np.uint64)
     other = choose.integers(0, symbols, 100_000).astype(np.uint64)
     b = np.where(choose.random(100_000) < 0.01, other, a) if related else other
-    begun = time.thread_time()
-    pairs = align(a, b)
-    assert time.thread_time() - begun < 20  # a second on an idle machine
+    with at_most(700):
+        pairs = align(a, b)
     if related:
         assert len(pairs) > 95_000
 

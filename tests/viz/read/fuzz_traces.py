@@ -26,6 +26,7 @@ from typing import Any, Final
 from flask.testing import FlaskClient
 
 from core.errors import TraceError, UopvizError
+from tests.effort import unit
 from tests.viz.server.client import TokenClient
 from viz import budget
 from viz.compare.comparison import Comparison
@@ -42,7 +43,7 @@ MEMORY: Final = 6 << 30
 SLICE: Final = 5.0
 """Seconds of a comparison, which goes on when it is asked for again."""
 """Bytes of address space: that of the process, and twice that of an answer."""
-SECONDS: Final = budget.SECONDS + 10
+SECONDS: Final = budget.SECONDS
 """Processor time of an answer: its budget, and what it takes to encode it."""
 ASKED: Final = 3
 HUGE: Final = (-1, 0, 1, 2, 7, 255, 1 << 31, (1 << 53) + 1, (1 << 62), (1 << 63) - 1, -(1 << 63))
@@ -319,7 +320,8 @@ def check(path: Path, folder: Path) -> None:
 
 def _in_time(started: float, name: str) -> None:
     took = time.process_time() - started
-    assert took < SECONDS, f"{name} took {took:.1f} s"
+    if took > SECONDS + 350 * unit():
+        raise AssertionError(f"{name} took {took:.1f} s")
 
 
 def main(seed: int, count: int, bases: list[Path]) -> None:

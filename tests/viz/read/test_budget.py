@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import random
 import threading
-import time
 from pathlib import Path
 
 import pytest
 
 from core.errors import BudgetError
 from tests.bench import hostile
+from tests.effort import unit
 from viz import budget
 from viz.budget import Budget, answering, part, take, within
 from viz.format.pack import read_json
@@ -55,12 +55,12 @@ def test_no_answer_costs_more_than_its_budget(tmp_path: Path, name: str) -> None
     found = hostile.measured(path)
     assert "ended" not in found, found["ended"]
     seconds, what = found["worst"]
-    assert seconds < budget.SECONDS + 5, what
+    assert seconds < budget.SECONDS + 175 * unit(), what
     assert found["peak"] < PEAK
     wanted = SAYS[name]
     if wanted is None:
         assert found["said"] == []
-        assert seconds < 5, what
+        assert seconds < 175 * unit(), what
     elif wanted:
         assert any(wanted in said for said in found["said"]), found["said"]
 
@@ -209,9 +209,7 @@ def test_jobs_share_memory() -> None:
     assert not capacity.acquire(8, 0.01)
     assert capacity.acquire(2, 0)
     threading.Timer(0.1, capacity.release, (8,)).start()
-    started = time.monotonic()
-    assert capacity.acquire(6, 20)
-    assert time.monotonic() - started < 10
+    assert capacity.acquire(6, 600)
     assert capacity.acquire(2, 0)
     assert not capacity.acquire(0, 0)  # three run
     assert max(kind.memory for kind in (*jobs.KINDS.values(), jobs.Kind())) <= jobs.MEMORY

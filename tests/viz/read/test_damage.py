@@ -8,7 +8,6 @@ import random
 import shutil
 import sqlite3
 import struct
-import time
 import zlib
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import pytest
 
 import viz.read.database
 from core.errors import TraceError
+from tests.effort import at_most
 from tests.viz.read.packed import change_rewrites, change_rules
 from viz.format import schema
 from viz.format.blocks import REWRITES
@@ -331,11 +331,10 @@ def test_pages_that_are_shared_do_not_take_for_ever(
         whole[(page - 1) * page_size : page * page_size] = made
     whole[(levels[-1] - 1) * page_size : levels[-1] * page_size] = leaf
     trace.write_bytes(whole)
-    started = time.monotonic()
-    problems = look_at_everything(trace)["problems"]
-    wanted = f"table {table} is damaged"
-    assert any(wanted in p["what"] and how in p["what"] for p in problems)
-    assert time.monotonic() - started < 20
+    with at_most(700):
+        problems = look_at_everything(trace)["problems"]
+        wanted = f"table {table} is damaged"
+        assert any(wanted in p["what"] and how in p["what"] for p in problems)
 
 
 def test_numbers_that_are_no_json(trace: Path) -> None:
@@ -375,7 +374,6 @@ def test_blocks_that_would_fill_the_memory(trace: Path) -> None:
     db.executemany("INSERT INTO blocks(kind, first, count, data) VALUES (?,?,?,?)", rows)
     db.commit()
     db.close()
-    started = time.monotonic()
-    problems = look_at_everything(trace)["problems"]
-    assert any("take too much memory" in p["what"] for p in problems)
-    assert time.monotonic() - started < 20
+    with at_most(700):
+        problems = look_at_everything(trace)["problems"]
+        assert any("take too much memory" in p["what"] for p in problems)

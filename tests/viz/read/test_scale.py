@@ -19,6 +19,7 @@ from core.uop.observe import context
 from core.uop.rewrite import graph_rewrite
 from tests.bench.traces import Synthesis, chain, load_graph, many_passes, one_pass, synthetic
 from tests.browser.hostile import circular
+from tests.effort import at_most
 from tests.viz.read.test_damage import look_at_everything
 from tests.viz.samples import random_graph, rules
 from viz.format import schema
@@ -36,8 +37,10 @@ from viz.views.search.index import Index
 from viz.views.store import Store
 from viz.write.writer import TraceWriter
 
-PATIENCE = 20.0
-"""Seconds that no answer may take, on a machine that is busy with other tests too."""
+PATIENCE = 60.0
+"""Seconds after which a thread is taken to hang."""
+LIMIT = 700
+"""Units of work that no answer may take."""
 
 
 def repairs(path: Path) -> int:
@@ -92,19 +95,18 @@ def test_a_million_steps_in_one_pass(tmp_path: Path) -> None:
         for _ in range(count // part):
             t.extend(events)
         t.rewrite_end(step, a)
-    started = time.monotonic()
-    store = Store(path)
-    (row,) = store.tree()["rows"]
-    assert row["steps"] == count
-    bundle = store.bundle(row["id"])
-    assert bundle is not None
-    assert len(bundle["steps"]) == bundles.MAX_STEPS
-    assert bundle["truncated"] == (
-        f"Steps {bundles.MAX_STEPS + 1:,} to 1,000,000 are left out: the steps before are as many "
-        "as the page shows of one pass."
-    )
-    store.close()
-    assert time.monotonic() - started < PATIENCE
+    with at_most(LIMIT):
+        store = Store(path)
+        (row,) = store.tree()["rows"]
+        assert row["steps"] == count
+        bundle = store.bundle(row["id"])
+        assert bundle is not None
+        assert len(bundle["steps"]) == bundles.MAX_STEPS
+        assert bundle["truncated"] == (
+            f"Steps {bundles.MAX_STEPS + 1:,} to 1,000,000 are left out: the steps before are as "
+            "many as the page shows of one pass."
+        )
+        store.close()
 
 
 def test_a_hub_whose_users_all_move_at_every_step(tmp_path: Path) -> None:
@@ -118,15 +120,14 @@ def test_a_hub_whose_users_all_move_at_every_step(tmp_path: Path) -> None:
         for i in range(800):  # x + 0 -> x for one user after another, the sink has them all
             t.match(step, rule, middle[i], leaves[0], {}, ns=1)
         t.rewrite_end(step)
-    started = time.monotonic()
-    store = Store(path)
-    bundle = store.bundle(1)
-    store.close()
-    assert bundle is not None
-    assert 100 < len(bundle["steps"]) < 800
-    assert "change more than 1,000,000 nodes and sources" in bundle["truncated"]
-    assert len(json.dumps(bundle)) < 20_000_000
-    assert time.monotonic() - started < PATIENCE
+    with at_most(LIMIT):
+        store = Store(path)
+        bundle = store.bundle(1)
+        store.close()
+        assert bundle is not None
+        assert 100 < len(bundle["steps"]) < 800
+        assert "change more than 1,000,000 nodes and sources" in bundle["truncated"]
+        assert len(json.dumps(bundle)) < 20_000_000
 
 
 def test_cycles_and_nonsense_in_the_events(tmp_path: Path) -> None:
@@ -227,10 +228,8 @@ def test_damaged_anywhere(whole: bytes, tmp_path: Path) -> None:
         length = choose.choice((1, 1, 4, 100, 1024))
         damaged[at : at + length] = choose.randbytes(min(length, len(damaged) - at))
         path.write_bytes(damaged)
-        started = time.monotonic()
-        with suppress(TraceError):  # said in one sentence, and nothing is left to show
+        with at_most(LIMIT), suppress(TraceError):  # said in one sentence: nothing is left to show
             look_at_everything(path)
-        assert time.monotonic() - started < PATIENCE
 
 
 def extended(path: Path, size: int) -> int:
@@ -248,20 +247,19 @@ def extended(path: Path, size: int) -> int:
 
 def test_five_gigabytes_of_holes(whole: bytes, tmp_path: Path) -> None:
     empty, longer, claims = (tmp_path / name for name in ("empty.viz", "longer.viz", "claims.viz"))
-    started = time.monotonic()
-    size = extended(empty, 5 << 30)
-    assert size > 100 * len(whole)
-    with pytest.raises(TraceError, match="not a trace"):
-        Store(empty)
-    longer.write_bytes(whole)
-    page = int.from_bytes(whole[16:18])
-    claims.write_bytes(whole[:28] + (size // page).to_bytes(4) + whole[32:])
-    for path in (longer, claims):
-        assert extended(path, size) == size
-        run = look_at_everything(path)
-        assert run["totals"]["steps"] == 20
-        assert any("hold nothing" in problem["what"] for problem in run["problems"])
-    assert time.monotonic() - started < PATIENCE
+    with at_most(LIMIT):
+        size = extended(empty, 5 << 30)
+        assert size > 100 * len(whole)
+        with pytest.raises(TraceError, match="not a trace"):
+            Store(empty)
+        longer.write_bytes(whole)
+        page = int.from_bytes(whole[16:18])
+        claims.write_bytes(whole[:28] + (size // page).to_bytes(4) + whole[32:])
+        for path in (longer, claims):
+            assert extended(path, size) == size
+            run = look_at_everything(path)
+            assert run["totals"]["steps"] == 20
+            assert any("hold nothing" in problem["what"] for problem in run["problems"])
 
 
 def test_labels_of_a_megabyte(tmp_path: Path) -> None:
@@ -275,13 +273,12 @@ def test_labels_of_a_megabyte(tmp_path: Path) -> None:
         step = t.rewrite_begin("pass", nodes[-1])
         t.match(step, rule, nodes[0], t.node("B"), {"x": nodes[0]}, ns=1)
         t.rewrite_end(step, 0)
-    started = time.monotonic()
-    store = Store(path)
-    text = json.dumps(store.bundle(1))
-    store.close()
-    assert len(text) < 2_000_000
-    assert "more)" in text
-    assert time.monotonic() - started < PATIENCE
+    with at_most(LIMIT):
+        store = Store(path)
+        text = json.dumps(store.bundle(1))
+        store.close()
+        assert len(text) < 2_000_000
+        assert "more)" in text
 
 
 def test_others_do_not_wait_for_a_long_bundle(tmp_path: Path) -> None:

@@ -115,13 +115,20 @@ def test_kill_9_loses_less_than_half_a_second(tmp_path: Path) -> None:
     process = start(
         path,
         """
+        def tick():  # how long a thread of this process waits for its turn
+            last = time.time()
+            while True:
+                time.sleep(0.01)
+                now = time.time()
+                print(now - last, flush=True)
+                last = now
+
+        threading.Thread(target=tick, daemon=True).start()
         i = 0
         while True:
             with context(f"{time.time()}", "kernel"):
                 graph_rewrite(random_graph(i % 50), rules, name="simplify")
             i += 1
-            if i % 20 == 0:
-                print(i, flush=True)
         """,
     )
     assert process.stdout is not None
@@ -129,12 +136,13 @@ def test_kill_9_loses_less_than_half_a_second(tmp_path: Path) -> None:
     time.sleep(1.2)
     killed = time.time()
     process.send_signal(signal.SIGKILL)
+    turns = [float(line) for line in process.stdout if line.endswith("\n")]
     process.wait()
     process.stdout.close()
     store = Store(path)
     found = store.tree()["rows"]
     last = max(float(r["name"]) for r in found if r["kind"] == "context")
-    assert killed - last < 0.5 + 0.5, "half a second, and as much again for a busy machine"
+    assert killed - last < 0.5 + 4 * max(turns), "half a second, and some turns on a busy machine"
     run = store.run()
     assert not run["live"]
     assert [p["what"] for p in run["problems"]] == ["the program ended without closing its trace"]

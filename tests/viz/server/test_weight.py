@@ -73,7 +73,7 @@ def test_heavy_answers_to_many_clients_are_made_one_by_one(
     served: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each client asks for another answer of nearly all that one may take."""
-    store, heavy, lengths = served.state.first.store, Watch(), list[float]()
+    store, heavy, light = served.state.first.store, Watch(), list[int]()
     make = store.bundle
     done = threading.Event()
 
@@ -86,9 +86,8 @@ def test_heavy_answers_to_many_clients_are_made_one_by_one(
 
     def others() -> None:
         while not done.is_set():
-            began = time.perf_counter()
             assert ask(served, "run")[0] == 200
-            lengths.append(time.perf_counter() - began)
+            light.append(heavy.now)
 
     monkeypatch.setattr(store, "bundle", bundle)
     rewrites = [row["id"] for row in store.tree()["rows"] if row["kind"] == "rewrite"]
@@ -106,8 +105,7 @@ def test_heavy_answers_to_many_clients_are_made_one_by_one(
         if status != 200:
             assert "very large answers" in body["error"]["what"]
             assert body["error"]["hint"]
-    assert len(lengths) > 3, "light answers went on"
-    assert max(lengths) < 5
+    assert any(light), "light answers are given while a heavy one is made"
 
 
 def test_an_answer_that_all_ask_for_is_made_once(

@@ -7,7 +7,6 @@ import gzip
 import json
 import random
 import re
-import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ import pytest
 
 from core.errors import TraceError
 from tests.core.runtime.asts import add
+from tests.effort import at_most
 from tests.viz.share.test_export import TRACE
 from viz.cli import main
 from viz.format import schema
@@ -311,10 +311,8 @@ def test_a_hostile_export_takes_no_long_time(tmp_path: Path) -> None:
     path.write_text(
         "<!doctype html>" + '<script type="application/json" id="uopviz-data-0">' * 20_000
     )
-    begin = time.process_time()
-    with pytest.raises(TraceError, match="no export of uopviz"):
+    with at_most(175), pytest.raises(TraceError, match="no export of uopviz"):
         open_run(path)
-    assert time.process_time() - begin < 5  # searched anew from each start: a minute
 
 
 def test_what_is_said_of_a_run_may_be_anything(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import statistics
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from core.target import target_named
 from core.uop.kernelinfo import Opt, OptOps
 from core.uop.serial import from_data
 from tests.bench.traces import many_passes
+from tests.effort import at_most
 from viz.files.alive import process_info
 from viz.files.machine import machine_text
 from viz.share.exportfile import VERSION
@@ -363,9 +363,8 @@ def test_many_kernels_and_lines_are_bounded(tmp_path: Path) -> None:
 def test_a_large_run_is_answered_at_once(tmp_path: Path) -> None:
     """6,000 passes of 600 kernels, a fifth of what is to be answered in half a second."""
     store = Store(many_passes(tmp_path / "t.viz", 6_000, 1))
-    begun = time.process_time()
-    made = store.overview()
-    assert time.process_time() - begun < 1
+    with at_most(35):
+        made = store.overview()
     assert len(made["kernels"]) == 600
     store.close()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import pytest
 
 import viz
 from core.errors import BudgetError, TraceError
+from tests.effort import at_most
 from viz.budget import Budget, within
 from viz.views.store import Store
 from viz.why.answers import NEAR_MISSES, WHY_DECLINED, WHY_NOT
@@ -233,18 +233,17 @@ def test_hostile_patterns_keep_to_the_budget(
 ) -> None:
     store, rewrite, nodes = hostile
     rule = next(row["id"] for row in store.rules() if row["name"] == name)
-    began = time.thread_time()
-    for node in nodes:
+    with at_most(700):
+        for node in nodes:
+            try:
+                with within(Budget("the answer", seconds=1.0)):
+                    said = store.ask(WHY_NOT, rewrite, node, rule)
+            except BudgetError:
+                continue
+            assert said["kind"] in ("fired", "overtaken", "pattern", "unknown")
+            assert said["line"] is None
         try:
             with within(Budget("the answer", seconds=1.0)):
-                said = store.ask(WHY_NOT, rewrite, node, rule)
+                store.ask(NEAR_MISSES, rewrite, rule)
         except BudgetError:
-            continue
-        assert said["kind"] in ("fired", "overtaken", "pattern", "unknown")
-        assert said["line"] is None
-    try:
-        with within(Budget("the answer", seconds=1.0)):
-            store.ask(NEAR_MISSES, rewrite, rule)
-    except BudgetError:
-        pass
-    assert time.thread_time() - began < 20
+            pass

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -24,6 +23,7 @@ from core.uop.kernelinfo import AxisType, KernelInfo, Opt, OptOps
 from core.uop.ops import Ops
 from core.uop.serial import to_data
 from tests.core.runtime.asts import KERNELS, add, load, matmul, shape, store
+from tests.effort import at_most
 from viz.work import emulation
 from viz.work.change import Change
 from viz.work.emulation import asked, emulate
@@ -169,9 +169,8 @@ def test_an_edited_text_that_never_ends(device: str, monkeypatch: pytest.MonkeyP
     else:
         kind, loop = "llvm", "  br label %again\nagain:\n  br label %again\n"
         text = re.sub(r"  ret void.*\n", loop, text)
-    began = time.process_time()  # a busy machine is no failure
-    found = of(add(), device, change=Change(text=Edited(kind, text)))
-    assert time.process_time() - began < 10
+    with at_most(350):
+        found = of(add(), device, change=Change(text=Edited(kind, text)))
     assert found["blocks"][0] == 0
     assert found["counters"]["total"] > 1000
     assert found["walk"]["more"]
@@ -222,12 +221,11 @@ def test_hostile_texts_are_refused_soon(kind: str, device: str) -> None:
     at = own.index("  ret")
     texts = [*HOSTILE[kind], *(f"{own[:at]}{bad}\n{own[at:]}" for bad in HOSTILE[kind][1:])]
     for text in texts:
-        began = time.process_time()  # a busy machine is no failure
-        with pytest.raises((CompileError, RunError)) as caught:
-            emulate(add(), device, change=Change(text=Edited(kind, text)))
-        assert caught.value.what
-        assert len(str(caught.value)) < 20_000
-        assert time.process_time() - began < 10
+        with at_most(350):
+            with pytest.raises((CompileError, RunError)) as caught:
+                emulate(add(), device, change=Change(text=Edited(kind, text)))
+            assert caught.value.what
+            assert len(str(caught.value)) < 20_000
 
 
 @pytest.mark.parametrize(

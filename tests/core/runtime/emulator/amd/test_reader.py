@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from core.target import targets
 from core.toolchain import llvm_compiler
 from tests.core.runtime.asts import KERNELS
 from tests.core.runtime.emulator.amd.kernels import HEAD, kernel
+from tests.effort import at_most
 
 GOLDEN = sorted((Path(__file__).parents[3] / "render" / "golden").glob("*.ll"))
 
@@ -227,9 +227,8 @@ def test_wrong_text_is_refused_with_its_line(body: str) -> None:
     ],
 )
 def test_wrong_modules_are_refused(text: str, what: str) -> None:
-    start = time.process_time()
-    assert what in str(refusal(text))
-    assert time.process_time() - start < 20
+    with at_most(700):
+        assert what in str(refusal(text))
 
 
 def test_dominance_is_right_in_loops_and_branches() -> None:
