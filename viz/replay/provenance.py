@@ -232,9 +232,11 @@ def trace_provenance(
         for at in np.flatnonzero(np.isin(arrays.rewrite, wanted)).tolist():
             row = int(arrays.row[at])
             if arrays.kind[at] == schema.MATCH:
-                before, after = arrays.match[row, 1:3].tolist()
-                if 0 < before <= nodes.count and 0 < after <= nodes.count:
-                    made.match(before, after)
+                tell, pair = made.match, arrays.match[row, 1:3].tolist()
             elif arrays.kind[at] == schema.REBUILD:
-                made.rebuild(*arrays.rebuild[row].tolist())
+                tell, pair = made.rebuild, arrays.rebuild[row].tolist()
+            else:
+                continue
+            if all(0 < node <= nodes.count for node in pair):
+                tell(*pair)
     return order, made
