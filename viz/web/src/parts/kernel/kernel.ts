@@ -10,6 +10,7 @@ import { retryNow } from "../../state/live";
 import {
   currentCompilation,
   currentKernel,
+  currentRow,
   currentSchedule,
   kernelPage,
   run,
@@ -91,11 +92,13 @@ export const progress = computed<"finished" | "running" | "unfinished">(() => {
   return status === "open" && run.value?.live ? "running" : "unfinished";
 });
 
-/** Whether the page is about a kernel that is still on its way, and with it the button to run it. */
+/** Whether what the page is about is still on its way: its pass, or the kernel, and with it the button to
+ * run it. */
 export const awaited = computed(() => {
   const { page } = view.value;
   if (page === BENCH || isOfPair(page) || (page === "overview" && kernelPage.value === null))
     return false;
+  if (page === "graphs" && currentRow.value === null) return true;
   return currentKernel.value !== null && kernel.value === null && kernelError.value === null;
 });
 
