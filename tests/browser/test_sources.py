@@ -324,6 +324,24 @@ def test_an_edited_text_runs_beside_the_compilers(open_page: Open, some_pass: Pa
     expect(llvm.get_by_role("button", name="Edit", exact=True)).to_be_visible()
 
 
+def test_a_line_that_is_clicked_before_the_graph_is_there(
+    new_page: Callable[..., Explorer], server: Any, rows: Any
+) -> None:
+    """Its node is selected once the graph has come."""
+    group = next(r for r in rows if r["name"] == "group")
+    e = new_page(sources=True)
+    held: list[Any] = []
+    e.page.route(f"**/api/A/rewrites/{group['id']}", lambda route: held.append(route))
+    e.page.goto(f"{server.url}#r={group['id']}&k=0")
+    one = e.sources.get_by_role("region", name="Grouping", exact=True)
+    one.locator(".cm-line").filter(has_text="; stored: ").first.click()
+    expect(e.sources.locator(".src-lights")).to_contain_text("Grouping")
+    assert "s=" not in e.page.url and held
+    for route in held:
+        route.continue_()
+    expect(e.inspector.get_by_role("tab", name="Node")).to_contain_text("u")
+
+
 def test_a_schedule_says_what_it_decided(open_page: Open, server: Any, rows: Any) -> None:
     """Grouping, order and memory plan stand where the sources of a kernel stand, and a line lights
     its node."""

@@ -91,6 +91,9 @@ const colours = HighlightStyle.define([
 
 /** Height of a line, px. */
 const LINE = 18;
+/** How far the pointer may slip between press and release for it to be a click, px: farther, it selects
+ * text. */
+const SLIP = 3;
 
 const look = EditorView.theme({
   "&": { height: "100%", fontSize: "11px", color: "var(--text)", backgroundColor: "transparent" },
@@ -235,6 +238,7 @@ export function sourceEditor(host: HTMLElement, label: string, hooks: Hooks): So
   const compared = new Compartment();
   const gutter = new Compartment();
   let hoveredLine: number | null = null;
+  let pressed: readonly [number, number] = [0, 0];
   /** The line that the keyboard is on, while the text has the focus. */
   let readLine: number | null = null;
   const lineAt = (view: EditorView, e: MouseEvent): number | null => {
@@ -278,10 +282,13 @@ export function sourceEditor(host: HTMLElement, label: string, hooks: Hooks): So
             if (readLine !== null) hooks.onLine((readLine = null));
           },
           keydown: (e) => onKey(e),
+          mousedown(e) {
+            pressed = [e.clientX, e.clientY];
+          },
           click(e, v) {
             const line = lineAt(v, e);
-            if (v.state.readOnly && line !== null && v.state.selection.main.empty)
-              hooks.onPick(line);
+            const isDrag = Math.hypot(e.clientX - pressed[0], e.clientY - pressed[1]) > SLIP;
+            if (v.state.readOnly && line !== null && !isDrag && e.detail < 2) hooks.onPick(line);
           },
         }),
       ],
@@ -427,10 +434,7 @@ export function sourceEditor(host: HTMLElement, label: string, hooks: Hooks): So
           annotations: replaced.of(true),
         });
       view.dispatch({
-        effects: [
-          compared.reconfigure(comparison(signs)),
-          gutter.reconfigure(numbered(numbers)),
-        ],
+        effects: [compared.reconfigure(comparison(signs)), gutter.reconfigure(numbered(numbers))],
       });
       if (isOther) view.scrollDOM.scrollTop = 0;
     },

@@ -1,5 +1,5 @@
 /** Lines of the kernel's sources and nodes of the graph light each other; the graph may be none that is drawn. */
-import { effect } from "@preact/signals";
+import { computed, effect, signal, untracked } from "@preact/signals";
 import { announce, select } from "../../state/actions";
 import { bundle, currentKernel, currentSchedule, runKey, sides, view } from "../../state/state";
 import { lit } from "../../state/stage";
@@ -24,8 +24,19 @@ export const linked = new Linked({
   linesOfNode: (artifact, id) => linesOf(lineIndex(artifact), nodeOrigins.value, id),
 });
 
-/** The graph lights the nodes of the line that lights other lines. Call once. */
+/** The line that was clicked before the graph was there. */
+const early = signal<At | null>(null);
+
+const isGraphThere = computed(() => bundle.value !== null && sides.value !== null);
+
+/** The graph lights the nodes of the line that lights other lines, and selects that of a line that was
+ * clicked before it was there. Call once. */
 export function startLit(): void {
+  effect(() => {
+    const at = linked.clicked.value;
+    if (!at || at.artifact !== early.value?.artifact || at.line !== early.value.line) return;
+    if (isGraphThere.value) untracked(() => pickLine(at.artifact, at.line, at.top));
+  });
   let had = false;
   effect(() => {
     const at = linked.line.value;
@@ -54,11 +65,12 @@ export function pointAt(artifact: Artifact, line: number | null): void {
 /** The reader chose a line, which is so far below the upper edge of its text. */
 export function pickLine(artifact: Artifact, line: number, top: number): void {
   useColumn(columnKey(artifact));
+  early.value = view.peek().page === "graphs" && !isGraphThere.peek() ? { artifact, line } : null;
   const slots = slotsOf({ artifact, line });
   const slot = slots.at(-1);
   if (slot !== undefined) select(slot);
   clickedAt({ artifact, line }, view.peek().slot, top);
-  announce(said({ artifact, line }, slots.length));
+  if (!early.peek()) announce(said({ artifact, line }, slots.length));
 }
 
 /** What there is to say of a line that was clicked; "" where that is to be seen, which also takes
