@@ -9,10 +9,6 @@ const address = (fields: Record<string, string | number>): string => {
 /** The page of a kernel. */
 export const kernelAt = (context: number): string => address({ kernel: context });
 
-/** A kernel on the workbench. */
-export const workbenchAt = (context: number): string =>
-  address({ v: "workbench", kernel: context });
-
 /** A pass in the graphs, at a step or at its first change. */
 export const passAt = (rewrite: number, step: number | null = null): string =>
   address(step === null ? { r: rewrite } : { r: rewrite, k: step });
