@@ -1,5 +1,5 @@
-"""The search of the workbench: progress, cancel, what it finds, what is kept of it, and where there is
-none."""
+"""The search of the workbench: progress, cancel, what it finds, what is kept of it, and where there
+is none."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def applied(e: Explorer) -> list[str]:
 
 
 class Held:
-    """The answers about a search as the server gives them, until one says what it has found: from then on
-    that one again, so that the search is at this point for as long as the test looks."""
+    """The answers about a search as the server gives them, until one says what it has found: from
+    then on that one again, so that the search is at this point for as long as the test looks."""
 
     def __init__(self, e: Explorer) -> None:
         self.said: dict[str, Any] | None = None

@@ -17,6 +17,10 @@ export const passAt = (rewrite: number, step: number | null = null): string =>
 export const stepOfRun = (run: string, rewrite: number, step: number): string =>
   address({ r: rewrite, k: step, ...(run === "A" ? {} : { run }) });
 
+/** A node of a state of a pass of another run, selected. */
+export const nodeOfRun = (run: string, rewrite: number, step: number, slot: number): string =>
+  address({ r: rewrite, k: step, s: slot, tab: "node", ...(run === "A" ? {} : { run }) });
+
 /** A page without more. */
 export const pageAt = (page: "graphs" | "timeline" | "rules"): string => address({ v: page });
 
