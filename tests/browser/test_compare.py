@@ -124,6 +124,83 @@ def test_a_line_lights_others_in_both_runs_and_its_column_stays(explorer: Explor
     expect(ptx.locator(".cm-clicked")).to_have_count(0)
 
 
+def beside(explorer: Explorer) -> dict[str, Locator]:
+    """The PTX of both runs, in a column each."""
+    give(explorer.page, "Show the texts side by side, or in one column")
+    source = sources(explorer.page)
+    columns = {
+        s: source.get_by_role("region", name=re.compile(rf"^PTX for .*\({s}\)")) for s in "AB"
+    }
+    for column in columns.values():
+        expect(column.locator(".cm-line").first).to_be_visible()
+    return columns
+
+
+LINES = {"A": ("fma.rn.f32", ".cm-gone"), "B": ("mul.rn.f32", ".cm-come")}
+"""What the rule makes of a product and a sum; and the product without it."""
+
+TOP_OF = """
+(text, number) => {
+  const scroller = text.getBoundingClientRect();
+  for (const mark of text.querySelectorAll(".cm-gutterElement")) {
+    const { top, height } = mark.getBoundingClientRect();
+    if (mark.textContent.replace(/^\\D+/, "") === String(number) && height)
+      return top < scroller.top || top + height > scroller.bottom ? null : top;
+  }
+  return null;
+}
+"""
+"""Where a line of a column is, by its number; null out of view."""
+
+
+def test_side_by_side_both_texts_go_to_a_difference(explorer: Explorer) -> None:
+    page = explorer.page
+    with page.expect_response(re.compile(r"/sources\?.*kind=ptx")) as answer:
+        page.reload()
+    rows = answer.value.json()["rows"]
+    expect(page.locator(".cmp-totals")).to_be_visible()
+    expect(page.locator(".cmp-progress")).to_have_count(0)
+    differs = [row["state"] not in ("same", "renamed") for row in rows]
+    begins = [i for i, now in enumerate(differs) if now and not (i and differs[i - 1])]
+    columns = beside(explorer)
+    for column in columns.values():
+        column.locator(".cm-scroller").evaluate("el => { el.scrollTop = 0 }")
+    for at in begins[:4]:
+        page.keyboard.press("d")
+        page.wait_for_timeout(200)
+        # A side that has nothing of the difference stands at its line before.
+        ends = next((i for i in range(at, len(rows)) if not differs[i]), len(rows))
+        lines = [
+            next((row[side] for row in rows[at:ends] if row[side]), 0)
+            or max(row[side] for row in rows[:at])
+            for side in "ab"
+        ]
+        tops = [
+            column.locator(".cm-scroller").evaluate(TOP_OF, line)
+            for column, line in zip(columns.values(), lines, strict=True)
+        ]
+        assert None not in tops, (lines, tops)
+        scrolled = [
+            c.locator(".cm-scroller").evaluate("el => el.scrollTop") for c in columns.values()
+        ]
+        assert 0 in scrolled or abs(tops[0] - tops[1]) < 3, "the two are level"
+
+
+def test_a_line_of_either_run_leads_to_its_nodes(explorer: Explorer) -> None:
+    page = explorer.page
+    for side, op in (("A", "MULACC"), ("B", "MUL")):
+        columns = beside(explorer)
+        click_line(columns[side], *LINES[side])
+        sources(page).get_by_role("button", name=re.compile("show in Graphs$")).click()
+        expect(page.locator(".stage canvas").first).to_be_visible()
+        explorer.wait_address("tab", "node")
+        assert (explorer.address("run") or "A") == side
+        expect(explorer.inspector).to_contain_text(re.compile(rf"Op\s*{op}\b"))
+        page.go_back()
+        expect(page.get_by_role("main", name="Comparison")).to_be_visible()
+        give(page, "Show the texts side by side, or in one column")
+
+
 def test_a_text_that_was_not_recorded_is_compiled_for_both_runs(explorer: Explorer) -> None:
     page = explorer.page
     give(page, "Compile for gfx942 (AMD ISA)")

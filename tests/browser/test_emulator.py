@@ -63,6 +63,24 @@ def test_steps_forwards_and_back(open_page: Open, some_pass: Pass) -> None:
     stands_at(panel, 2)
 
 
+def test_a_line_lights_where_it_comes_from(open_page: Open, some_pass: Pass) -> None:
+    e = open_page(some_pass.at(1))
+    panel = emulated(e)
+    own = panel.get_by_role("group", name="Where the line comes from")
+    store = panel.locator(".lines .eln", has_text="st.global").first
+    for _ in range(400):
+        if store.count() and "now" in (store.get_attribute("class") or ""):
+            break
+        e.press("ArrowRight")
+    else:
+        raise AssertionError("the warp stores nothing")
+    expect(own).to_contain_text("print(", timeout=SLOW)  # the line of the program
+    own.get_by_role("button", name=re.compile("node.*: show in Graphs$")).click()
+    e.wait_address("v", None)
+    e.wait_address("tab", "node")
+    expect(e.inspector).to_contain_text(re.compile(r"Op\s*STORE\b"))
+
+
 def test_stops_at_lines(open_page: Open, some_pass: Pass) -> None:
     e = open_page(some_pass.at(1))
     panel = emulated(e)

@@ -190,15 +190,27 @@ def test_values_of_the_run(new_page: New, server: Process, tmp_path: Path) -> No
         expect(card(e, "Time, edited over original")).to_contain_text("changed since")
 
 
-def test_files_and_traces_of_strangers_say_what_running_needs(
-    new_page: New, trace: Path, tmp_path: Path
+def test_a_file_which_can_run_nothing_has_no_workbench(
+    new_page: New, server: Process, trace: Path, tmp_path: Path
 ) -> None:
     file = export(trace, tmp_path / "run.html")
+    kernel = next(row for row in server.rows() if row["label"] == "kernel")
     e = new_page(offline=True)
-    e.page.goto(f"{file.as_uri()}#v=workbench")
-    expect(e.page.locator(".wb .cm-line").nth(3)).to_be_visible()
-    expect(e.page.locator(".wb")).to_contain_text("open the trace with uopviz")
-    expect(e.page.get_by_role("button", name="Run both")).to_be_disabled()
+    e.page.goto(f"{file.as_uri()}#v=workbench&kernel={kernel['id']}")
+    expect(e.page.locator("#app main").get_by_text(kernel["name"]).first).to_be_visible()
+    e.wait_address("v", None)
+    assert e.address("kernel") == str(kernel["id"])
+    expect(e.page.locator(".sources .cm-line").nth(3)).to_be_visible()
+    views = e.page.get_by_role("navigation", name="Views")
+    expect(views.get_by_role("button", name="Graphs")).to_be_visible()
+    expect(views.get_by_role("button", name="Workbench")).to_have_count(0)
+    e.press("4")
+    e.press("5")
+    e.wait_address("v", "compare")  # the other keys stay as they are
+    assert "Show the original text" not in e.commands("text")
+
+
+def test_traces_of_strangers_say_what_running_needs(new_page: New, tmp_path: Path) -> None:
     with serve(hostile(tmp_path / "hostile.viz")) as server:
         e = new_page()
         e.page.goto(f"{server.url}#v=workbench")

@@ -37,6 +37,9 @@ export interface PagePanel extends Declared {
   page: Page;
   /** It does not show a pass: none is opened for it. */
   withoutPass?: true;
+  /** Whether it has anything to show in this page; always if absent. Else it has no tab, no command leads
+   * to it, and a link to it shows its kernel's page. */
+  isOffered?: () => boolean;
   /** Of a page that needs no rows: whether it shows what it is for. Follows signals. */
   isShown?: () => boolean;
   /** Called when one comes to it from another page: what was picked on it of another subject than

@@ -9,7 +9,7 @@ import { Icon } from "../ui/Icon";
 import { Sheet } from "../ui/over/Sheet";
 import { commands } from "./commands";
 import { keyCaps } from "./keys";
-import { pages } from "./panels";
+import { isOffered, pages } from "./panels";
 
 export function KeySheet() {
   const [query, ask] = useState("");
@@ -137,7 +137,7 @@ function wordsFor(row: KeyRow, here: readonly Command[]): string {
 /** The views in which a row of keys acts. */
 const whereOf = (row: KeyRow): string =>
   pages
-    .filter(({ page }) => commandsOf(row, page).length > 0)
+    .filter(({ page }) => isOffered(page) && commandsOf(row, page).length > 0)
     .map(({ title }) => title)
     .join(", ");
 

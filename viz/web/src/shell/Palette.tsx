@@ -6,7 +6,7 @@ import { useModal } from "../ui/over/useModal";
 import { enabled, isOn, type Command } from "../parts/command";
 import { commands, moreCommands } from "./commands";
 import { giveCommand } from "./give";
-import { pages } from "./panels";
+import { isOffered, pages } from "./panels";
 import type { SearchResult } from "../data/messages/search";
 import { findInRun, type Hit, type HitGroup } from "../parts/search/find";
 import { ranked, wordsOf } from "../parts/search/rank";
@@ -160,7 +160,7 @@ function commandGroup(query: string): HitGroup {
   const words = wordsOf(query);
   const all = [...commands, ...moreCommands(query)].filter((c) => !NOT_LISTED.includes(c.id));
   const here = all.filter(enabled);
-  const others = words.length ? all.filter((c) => !isOn(c, page) && isOffered(c)) : [];
+  const others = words.length ? all.filter((c) => !isOn(c, page) && isListed(c)) : [];
   const entries = [...here, ...others].map((c) => ({
     command: c,
     title: c.title,
@@ -176,10 +176,11 @@ function commandGroup(query: string): HitGroup {
   return { name: "Commands", hits, total: hits.length };
 }
 
-/** A file can do only some things: there, what cannot be done now is left out; and everywhere what would
- * end nothing. */
-const isOffered = (c: Command): boolean =>
-  (data().server !== null && !c.ends) || (c.when?.() ?? true);
+/** A file can do only some things: there, what cannot be done now is left out, and what belongs to a page
+ * that it has nothing for; and everywhere what would end nothing. */
+const isListed = (c: Command): boolean =>
+  (c.pages ?? []).every(isOffered) &&
+  ((data().server !== null && !c.ends) || (c.when?.() ?? true));
 
 const titleOf = (c: Command): string =>
   pages.find(({ page }) => page === c.pages?.[0])?.title ?? "another view";

@@ -16,7 +16,7 @@ import {
   view,
 } from "../state/state";
 import { toggleTheme } from "../state/theme";
-import { escapePanels, focusSearch, pages } from "./panels";
+import { escapePanels, focusSearch, isOffered, pages } from "./panels";
 import { type Command, live } from "../parts/command";
 import { canClose, closeRun, showNextRun, showRun } from "../parts/traces/runs";
 import { copyLink } from "../parts/traces/copyLink";
@@ -27,6 +27,7 @@ export const pageCommands: readonly Command[] = [
     title,
     group: "Page",
     keys: [key],
+    when: () => isOffered(page),
     run: () => setPage(page),
   })),
   {

@@ -1,4 +1,5 @@
 /** Every panel of the page, in reading order: the one place where a new one is added. */
+import { effect, untracked } from "@preact/signals";
 import { centrePanel, legendPanel } from "../panels/centre/panel";
 import { checkPanel } from "../panels/check/panel";
 import { comparePanel } from "../panels/compare/panel";
@@ -23,7 +24,9 @@ import {
   type SheetPanel,
 } from "../parts/panel";
 import { VIEW_KEYS, type Key } from "../parts/keyTable";
+import { go } from "../state/actions";
 import { PAGES, type Page } from "../state/link/view";
+import { view } from "../state/state";
 
 export const panels: readonly Panel[] = [
   subjectPanel,
@@ -66,11 +69,17 @@ export const pages: readonly { page: Page; title: string; key: Key }[] = PAGES.m
   key: VIEW_KEYS[i]!,
 }));
 
+/** Whether a page has a tab; one that an exported file has nothing for has none. */
+export const isOffered = (page: Page): boolean => pagePanel(page)?.isOffered?.() ?? true;
+
 /** What a link holds besides the view. */
 export const linkParts = panels.flatMap((p) => p.link ?? []);
 
 export function startPanels(): void {
   for (const panel of panels) panel.start?.();
+  effect(() => {
+    if (!isOffered(view.value.page)) untracked(() => go({ page: "overview" }, "replace"));
+  });
 }
 
 /** Puts the focus into the search field of a page; false where it has none. */

@@ -413,10 +413,10 @@ export function openContext(row: number): boolean {
 }
 
 /** The passes below a row that changed something or failed, in order. */
-export function passesIn(root: Row): Row[] {
+export function passesIn(root: Row, all: readonly Row[] = rows.peek()): Row[] {
   const inside = new Set([root.row]);
   const passes: Row[] = [];
-  for (const r of rows.peek()) {
+  for (const r of all) {
     if (!inside.has(r.parent) || r.target) continue;
     inside.add(r.row);
     if (r.kind === "rewrite" && (r.steps > 0 || r.status === "error")) passes.push(r);

@@ -1,5 +1,4 @@
 /** A kernel on an emulated GPU: conflicts and lines at the left; lanes and banks at the right. */
-import { useEffect } from "preact/hooks";
 import {
   canEmulate,
   cancelEmulation,
@@ -10,10 +9,7 @@ import {
   isOutdated,
   state,
 } from "../../parts/emulation/store";
-import { line } from "../../parts/emulation/stepping";
-import { columnKey } from "../../parts/kernel/columns";
-import { kernel, kernelArtifacts, progress } from "../../parts/kernel/kernel";
-import { pointAt } from "../../parts/source/lit";
+import { kernel, progress } from "../../parts/kernel/kernel";
 import { lineOf } from "../../parts/source/edits";
 import { data } from "../../state/actions";
 import { clip, count } from "../../state/format";
@@ -129,9 +125,6 @@ function Excerpt({ text, line: wrong }: { text: string; line: number | null }) {
 }
 
 function Found({ of }: { of: Emulation }) {
-  const now = line.value;
-  useEffect(() => light(of, now), [of, now]);
-  useEffect(() => () => light(of, 0), [of]);
   return (
     <>
       <Said of={of} />
@@ -147,13 +140,6 @@ function Found({ of }: { of: Emulation }) {
       </div>
     </>
   );
-}
-
-/** Lights what the line (from 1) belongs to in graph and sources, where the text is one of these. */
-function light(of: Emulation, now: number): void {
-  const key = `${of.kind}:${of.target}`;
-  const found = kernelArtifacts.peek().find((a) => columnKey(a) === key && a.text === of.text);
-  if (found) pointAt(found, now ? now - 1 : null);
 }
 
 /** What is wrong, or not all of it. */

@@ -6,6 +6,7 @@ import { clearStops } from "../../parts/emulation/stepping";
 import type { PagePanel } from "../../parts/panel";
 import { announce } from "../../state/actions";
 import { emulatorCommands, moreCommands } from "./commands";
+import { startOrigin } from "./text/origin";
 import { EmulatorView } from "./EmulatorView";
 
 export const emulatorPanel: PagePanel = {
@@ -22,6 +23,7 @@ export const emulatorPanel: PagePanel = {
       clearStops();
       unpress();
     });
+    startOrigin();
   },
   escape() {
     if (!isOpen.peek()) return false;

@@ -1,4 +1,5 @@
 /** The workbench, as the page knows it. */
+import { live } from "../../parts/command";
 import type { PagePanel } from "../../parts/panel";
 import { knowPeaks } from "../../parts/peaks";
 import { announce } from "../../state/actions";
@@ -19,6 +20,7 @@ export const workbenchPanel: PagePanel = {
   place: "page",
   page: "workbench",
   withoutPass: true,
+  isOffered: live,
   component: WorkbenchView,
   commands: workbenchCommands,
   moreCommands,

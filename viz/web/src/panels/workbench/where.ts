@@ -6,7 +6,6 @@ import { compilable, kernel, kernelArtifacts } from "../../parts/kernel/kernel";
 import { PYTHON } from "../../parts/kernel/userText";
 import { deviceFor, editOf } from "../../parts/source/edits";
 import type { Choices } from "../../parts/source/versions";
-import { data } from "../../state/actions";
 import { run, runKey, view } from "../../state/state";
 import { compilesUnasked } from "../../ui/code/since";
 import { goWorkbench, workbenchLink, type WorkbenchLink } from "./link";
@@ -33,7 +32,7 @@ export const benchDevice = computed(() => {
 export const benchTarget = computed(() => {
   const known = workbenchLink.value.target ?? benchDevice.value?.target;
   if (known !== undefined) return known;
-  if (workbenchLink.value.device !== null && data().server && !devices.value.length) return "";
+  if (workbenchLink.value.device !== null && !devices.value.length) return "";
   return kernel.value?.artifacts[0]?.target ?? kernel.value?.target ?? "";
 });
 
@@ -112,7 +111,6 @@ function texts(target: string): Partial<WorkbenchLink> {
 
 /** Why the kernel cannot be run here, in one sentence; "" where it can. */
 export const whyNot = computed(() => {
-  if (!data().server) return "To run this kernel, open the trace with uopviz.";
   const r = run.value;
   if (r && !r.targets.length)
     return "This trace is of another compiler: its kernels cannot be compiled or run here.";

@@ -27,7 +27,7 @@ import { Watched } from "../../state/watched";
 import { columnKey, columnsToShow, targetOf } from "./columns";
 import { inOrder, mostColumns, usedColumns, usualColumns, withColumn, withRoom } from "./choice";
 import { PYTHON, userText } from "./userText";
-import { BENCH, isOfPair } from "../../state/link/view";
+import { BENCH, EMULATOR, isOfPair } from "../../state/link/view";
 import { sourcesSize } from "./room";
 
 export const kernel = signal<Kernel | null>(null);
@@ -37,8 +37,10 @@ export const kernelError = signal<ApiProblem | null>(null);
 export const kernelOrigins = signal<Origins | null>(null);
 /** The same of the nodes of what was compiled on request, while its passes are looked at. */
 export const compiledOrigins = signal<Origins | null>(null);
-/** Whether sources are shown at all. */
-const sourcesSeen = computed(() => kernelPage.value !== null || view.value.page === "graphs");
+/** Whether lines of sources are shown at all. */
+const sourcesSeen = computed(
+  () => kernelPage.value !== null || ["graphs", EMULATOR].includes(view.value.page),
+);
 
 /** Whether whole texts are shown; nothing is compiled unasked while they are not. */
 const textsShown = computed(() => kernelPage.value !== null || sourcesSize.value === "half");

@@ -100,7 +100,8 @@ export function LinkedText(props: LinkedTextProps) {
   }, [chosen.value, artifact, editing]);
   const stepped = editing ? null : linked.steppedTo(key);
   useEffect(() => {
-    if (stepped !== null) editor.current?.reveal(stepped);
+    if (stepped?.by === "arrows") editor.current?.reveal(stepped.line);
+    else if (stepped) editor.current?.level(stepped.line);
   }, [stepped]);
 
   return <div class="ed" ref={host} data-editing={editing || undefined} />;

@@ -30,6 +30,8 @@ export interface SourceEditor {
   bring(line: number, top: number): void;
   /** Scrolls a line into the middle of the view, where it is not in view. */
   reveal(line: number): void;
+  /** Scrolls a line to where lines that are level with it stand in editors of the same height. */
+  level(line: number): void;
   /** `numbers`: what the gutter says of each line; without it lines count from 1. `signs`: what a
    * comparison says of each line. */
   setText(text: string, language: string, numbers?: readonly string[], signs?: Signs): void;
@@ -381,9 +383,11 @@ export function sourceEditor(host: HTMLElement, label: string, hooks: Hooks): So
   }
 
   function reveal(line: number): void {
-    if (lineInView(line)) return;
-    const { clientHeight } = view.scrollDOM;
-    bring(line, Math.max(0, (clientHeight - LINE) / 2));
+    if (!lineInView(line)) level(line);
+  }
+
+  function level(line: number): void {
+    bring(line, Math.max(0, (view.scrollDOM.clientHeight - LINE) / 2));
   }
 
   function lineInView(line: number): boolean {
@@ -415,6 +419,7 @@ export function sourceEditor(host: HTMLElement, label: string, hooks: Hooks): So
     topOf,
     bring,
     reveal,
+    level,
     fault,
     setEditing(editing) {
       view.dispatch({ effects: mode.reconfigure(editing ? writing(label) : reading(label)) });

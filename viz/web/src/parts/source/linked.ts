@@ -21,10 +21,11 @@ export interface Clicked extends At {
   subject: string;
 }
 
-/** `stepped`: by the arrows of the column, not by the page itself. */
-interface Walked {
-  line: number;
-  stepped: boolean;
+/** How the reader came to a line: by the page itself; by the arrows of the column, which bring it into view;
+ * or level with lines of other columns, which all come to one height. Each step is a new object. */
+export interface Walked {
+  readonly line: number;
+  readonly by: "page" | "arrows" | "level";
 }
 
 interface Source {
@@ -94,14 +95,14 @@ export class Linked {
     const walked = this.walkedIn(key)?.line;
     const clicked = this.clicked.value;
     if (walked !== undefined && lines.includes(walked)) return walked;
-    if (clicked && columnKey(clicked.artifact) === key) return clicked.line;
-    return lines[0] ?? null;
+    const isHere = clicked !== null && columnKey(clicked.artifact) === key;
+    return isHere && lines.includes(clicked.line) ? clicked.line : (lines[0] ?? null);
   }
 
-  /** The line of a column that its arrows lead to; null until they are used. */
-  steppedTo(key: string): number | null {
+  /** The line of a column that the reader has stepped to; null until then. */
+  steppedTo(key: string): Walked | null {
     const walked = this.walkedIn(key);
-    return walked?.stepped ? walked.line : null;
+    return walked && walked.by !== "page" ? walked : null;
   }
 
   private walkedIn(key: string): Walked | undefined {
@@ -109,20 +110,20 @@ export class Linked {
     return of === this.chosen.value ? at.get(key) : undefined;
   }
 
-  walkTo(key: string, line: number, stepped = false): void {
+  walkTo(key: string, line: number, by: Walked["by"] = "page"): void {
     const { of, at } = this.walked.peek();
     const now = this.chosen.peek();
     const before = of === now ? at : new Map<string, Walked>();
     const was = before.get(key);
-    if (was?.line !== line || was.stepped !== stepped)
-      this.walked.value = { of: now, at: new Map([...before, [key, { line, stepped }]]) };
+    if (by !== "page" || was?.line !== line || was.by !== by)
+      this.walked.value = { of: now, at: new Map([...before, [key, { line, by }]]) };
   }
 
   /** To the next or previous lit line of a column, from the last on to the first. */
   walk(key: string, lines: readonly number[], way: 1 | -1): void {
     const now = lines.indexOf(this.current(key, lines) ?? -1);
     const next = lines[(now + way + lines.length) % lines.length];
-    if (next !== undefined) this.walkTo(key, next, true);
+    if (next !== undefined) this.walkTo(key, next, "arrows");
   }
 
   click(at: Clicked | null): void {

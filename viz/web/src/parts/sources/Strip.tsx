@@ -18,7 +18,8 @@ export function Strip({ model }: { model: SourcesModel }) {
   );
 }
 
-function OneLine({ model, id }: { model: SourcesModel; id: string }) {
+/** One source: its lit line, with the way to the others. */
+export function OneLine({ model, id }: { model: SourcesModel; id: string }) {
   const { linked, Progress } = model;
   const artifact = model.artifact(id);
   const shown = artifact && !artifact.error ? artifact : null;

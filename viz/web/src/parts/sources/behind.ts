@@ -1,11 +1,11 @@
 /** The nodes behind a line of a kernel's text, and the way to them in the graphs. */
-import { asProblem } from "../../data/backend";
-import type { Artifact } from "../../data/messages/kernel";
+import { asProblem, type RunData } from "../../data/backend";
+import type { Row } from "../../data/messages/run";
 import { Replay } from "../../model/replay";
-import { announce, data, go, passesIn, reportProblem } from "../../state/actions";
-import { currentKernel, rows } from "../../state/state";
+import { allData, announce, go, passesIn, reportProblem } from "../../state/actions";
+import { nodeOfRun } from "../../state/link/links";
+import { currentKernel, rows, runName } from "../../state/state";
 import { originMap, slotsOfLine } from "../kernel/lines";
-import { nodeOrigins } from "../kernel/link";
 import type { At } from "../source/linked";
 import { clickedAt } from "../source/lit";
 
@@ -13,40 +13,48 @@ import { clickedAt } from "../source/lit";
 export const nodesBehind = ({ artifact, line }: At): number =>
   artifact.lines[line]?.length || artifact.origins[line]?.length || 0;
 
-/** Shows the last pass of those that made a text in which a line has a node, with that selected. */
+/** Where a node of a line is: the last state of the last pass of those that made the text that has one. */
+async function placeOf(
+  of: RunData,
+  all: readonly Row[],
+  context: number,
+  { artifact, line }: At,
+): Promise<{ rewrite: number; step: number; slot: number } | null> {
+  const made = artifact.passes ?? context;
+  const root = all.find((r) => r.kind === "context" && r.id === made);
+  if (!root) return null;
+  // Without them the line's own nodes are found.
+  const origins = originMap(await of.origins(made).catch(() => null));
+  for (const pass of passesIn(root, all).reverse()) {
+    const bundle = await of.bundle(pass.id);
+    const step = bundle.steps.length;
+    const graph = new Replay(bundle);
+    graph.goto(step);
+    const slot = slotsOfLine(bundle, graph, origins, artifact, line).at(-1);
+    if (slot !== undefined) return { rewrite: pass.id, step, slot };
+  }
+  return null;
+}
+
+/** Shows a node of a line of the kernel that is looked at, selected in its pass. */
 export async function showNodes(at: At): Promise<void> {
+  const kernel = currentKernel.peek();
+  if (kernel) await showNodesOf(runName.peek(), kernel.id, at);
+}
+
+/** The same of a kernel of any run that is open. */
+export async function showNodesOf(name: string, context: number, at: At): Promise<void> {
+  const isShown = name === runName.peek();
+  const of = allData().of(name);
   try {
-    const origins = await originsOf(at.artifact);
-    for (const pass of passesOf(at.artifact).reverse()) {
-      const bundle = await data().bundle(pass.id);
-      const graph = new Replay(bundle);
-      graph.goto(bundle.steps.length);
-      const slot = slotsOfLine(bundle, graph, origins, at.artifact, at.line).at(-1);
-      if (slot === undefined) continue;
-      const place = { rewrite: pass.id, step: bundle.steps.length, slot, uid: null, node: null };
-      go({ page: "graphs", kernel: null, tab: "node", ...place }, "push");
-      clickedAt(at, slot);
-      return;
-    }
-    announce("No pass of this kernel holds a node of this line");
+    const all = isShown ? rows.peek() : (await of.tree(0)).rows;
+    const place = await placeOf(of, all, context, at);
+    if (!place) announce("No pass of this kernel holds a node of this line");
+    else if (isShown) {
+      go({ page: "graphs", kernel: null, tab: "node", uid: null, node: null, ...place }, "push");
+      clickedAt(at, place.slot);
+    } else location.hash = nodeOfRun(name, place.rewrite, place.step, place.slot);
   } catch (thrown) {
     reportProblem(asProblem(thrown, "nodes of a line"));
   }
-}
-
-/** The context of the passes that made a text: the kernel's own, or those of another target. */
-const madeBy = (artifact: Artifact): number | undefined =>
-  artifact.passes ?? currentKernel.peek()?.id;
-
-function passesOf(artifact: Artifact): ReturnType<typeof passesIn> {
-  const made = madeBy(artifact);
-  const root = rows.peek().find((r) => r.kind === "context" && r.id === made);
-  return root ? passesIn(root) : [];
-}
-
-async function originsOf(artifact: Artifact): Promise<ReadonlyMap<number, readonly number[]>> {
-  const made = madeBy(artifact);
-  if (made === undefined || made === currentKernel.peek()?.id) return nodeOrigins.peek();
-  // Without them the line's own nodes are found.
-  return originMap(await data().origins(made).catch(() => null));
 }

@@ -26,7 +26,7 @@ export interface SourcesModel {
   signs?: (key: string) => Signs | undefined;
   /** What lights lines, in words: "u121 MUL"; "" where nothing does. */
   lightsWhat: () => string;
-  /** How many nodes stand behind the clicked line, where no graph beside it lights them, and the way
+  /** How many nodes stand behind the clicked line, where the graphs do not stand beside it, and the way
    * to them. */
   nodes?: () => { count: number; show: () => void } | null;
   /** The text itself, of an artifact that has one. */

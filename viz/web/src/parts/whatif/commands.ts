@@ -1,7 +1,7 @@
 /** Commands about kernels compiled otherwise; those of replays are on every page. */
 import { announce } from "../../state/actions";
 import { currentRule, currentStep, step } from "../../state/state";
-import type { Command } from "../command";
+import { type Command, live } from "../command";
 import { change, changesSomething, clear, isSkipped, passHere, toggleSkip } from "./asked";
 import { closeNotice, notice } from "./changed";
 import {
@@ -42,6 +42,7 @@ export const variantCommands: readonly Command[] = [
     title: "Variants of the kernel: what if",
     group,
     keys: [],
+    when: live,
     run: openVariants,
   },
   {

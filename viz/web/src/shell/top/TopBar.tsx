@@ -7,7 +7,7 @@ import { clip, millis, plural, short } from "../../state/format";
 import { isFinished } from "../../state/ending";
 import { exporting } from "../../state/save";
 import { connection, hasRows, overlay, run, severalRuns, sidePanel, view } from "../../state/state";
-import { pages } from "../panels";
+import { isOffered, pages } from "../panels";
 import { dark, toggleTheme } from "../../state/theme";
 import { Exporting, Share } from "./Share";
 import { RunMenu } from "./RunMenu";
@@ -106,7 +106,7 @@ const about = (r: Run): string =>
 function Pages() {
   return (
     <nav class="tabs" aria-label="Views">
-      {pages.map(({ page, title, key }) => (
+      {pages.filter(({ page }) => isOffered(page)).map(({ page, title, key }) => (
         <button
           type="button"
           class="tab"

@@ -9,10 +9,6 @@ const address = (fields: Record<string, string | number>): string => {
 /** The page of a kernel. */
 export const kernelAt = (context: number): string => address({ kernel: context });
 
-/** A kernel on the workbench. */
-export const workbenchAt = (context: number): string =>
-  address({ v: "workbench", kernel: context });
-
 /** A pass in the graphs, at a step or at its first change. */
 export const passAt = (rewrite: number, step: number | null = null): string =>
   address(step === null ? { r: rewrite } : { r: rewrite, k: step });
@@ -20,6 +16,10 @@ export const passAt = (rewrite: number, step: number | null = null): string =>
 /** A step of a pass of another run. */
 export const stepOfRun = (run: string, rewrite: number, step: number): string =>
   address({ r: rewrite, k: step, ...(run === "A" ? {} : { run }) });
+
+/** A node of a state of a pass of another run, selected. */
+export const nodeOfRun = (run: string, rewrite: number, step: number, slot: number): string =>
+  address({ r: rewrite, k: step, s: slot, tab: "node", ...(run === "A" ? {} : { run }) });
 
 /** A page without more. */
 export const pageAt = (page: "graphs" | "timeline" | "rules"): string => address({ v: page });

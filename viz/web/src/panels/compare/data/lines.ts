@@ -1,14 +1,17 @@
 /** Lines of the texts of both runs and nodes of the joint graph light each other. */
-import { computed } from "@preact/signals";
+import { batch, computed } from "@preact/signals";
 import type { Artifact } from "../../../data/messages/kernel";
 import { opOf, uidOf } from "../../../model/content";
 import { columnKey } from "../../../parts/kernel/columns";
 import { lineIndex, linesOf, type Lit, NOTHING, slotsOfLine } from "../../../parts/kernel/lines";
 import { type At, Linked } from "../../../parts/source/linked";
+import { nodesBehind, showNodesOf } from "../../../parts/sources/behind";
 import { announce } from "../../../state/actions";
+import { runName } from "../../../state/state";
 import { compareLink, show } from "../link";
+import type { Side } from "./ask";
 import { linesOfSide } from "./merged";
-import { runsKey, scopeKey } from "./store";
+import { runsKey, scope, scopeKey } from "./store";
 import { originsAt, textKey, texts, textsOf } from "./texts";
 import { passes, sides } from "./walk";
 
@@ -103,9 +106,41 @@ export function clearLine(): boolean {
   return true;
 }
 
-/** To the next or previous stretch of a text that differs, from the last on to the first. */
-export const goDifference = (id: string, lines: readonly number[], way: 1 | -1): void => {
-  const at = lines.indexOf(linked.steppedTo(id) ?? -1);
-  const next = at < 0 && way < 0 ? lines.at(-1) : lines[(at + way + lines.length) % lines.length];
-  if (next !== undefined) linked.walkTo(id, next, true);
-};
+/** Where the reader is among the differences of a text; -1 before the first step. */
+export const differenceAt = (all: readonly ReadonlyMap<string, number>[]): number =>
+  all.findIndex((at) => [...at].every(([id, line]) => linked.steppedTo(id)?.line === line));
+
+/** To the next or previous difference of a text, from the last on to the first: all of its columns come to it. */
+export function goDifference(all: readonly ReadonlyMap<string, number>[], way: 1 | -1): void {
+  const now = differenceAt(all);
+  const next = now < 0 && way < 0 ? all.length - 1 : (now + way + all.length) % all.length;
+  batch(() => {
+    for (const [id, line] of all[next] ?? []) linked.walkTo(id, line, "level");
+  });
+}
+
+/** The text of a side that a line of a column is of, where in it, and the run; the side that is shown first
+ * where both have the line. */
+function ownLine({ artifact, line }: At): { run: string; side: Side; at: At } | null {
+  const id = columnKey(artifact);
+  const row = texts.peek().get(id)?.rows[line];
+  const both = textsOf(textKey(id));
+  const { a, b } = compareLink.peek();
+  const runs = { a, b };
+  const having = SIDES.filter((side) => row?.[side] && both[side]);
+  const side = having.find((one) => runs[one] === runName.peek()) ?? having.at(-1);
+  if (!row || !side) return null;
+  return { run: runs[side], side, at: { artifact: both[side]!.artifact, line: row[side] - 1 } };
+}
+
+/** The nodes of the clicked line in the run that it is of, and the way to them. */
+export function nodesOfLine(): { count: number; show: () => void } | null {
+  const clicked = linked.clicked.value;
+  const own = clicked && ownLine(clicked);
+  const context = own && scope.value?.[own.side];
+  if (!own || context === null || context === undefined) return null;
+  return {
+    count: nodesBehind(own.at),
+    show: () => void showNodesOf(own.run, context, own.at),
+  };
+}

@@ -65,6 +65,26 @@ export function differences({ signs }: Pick<Merged, "signs">): number[] {
   return signs.flatMap((_, at) => (differs(at) && !differs(at - 1) ? [at] : []));
 }
 
+/** A stretch of both texts that differs: the lines (0-based) with which it begins, of a side that has none
+ * of it the line before. */
+export type Stretch = Readonly<Record<Side, number>>;
+
+export function stretches(rows: readonly LineRow[]): Stretch[] {
+  const found: Stretch[] = [];
+  const last = { a: 0, b: 0 };
+  rows.forEach((row, at) => {
+    if (!isQuiet(row.state) && (at === 0 || isQuiet(rows[at - 1]!.state))) {
+      const after = rows.findIndex((one, i) => i > at && isQuiet(one.state));
+      const own = rows.slice(at, after < 0 ? rows.length : after);
+      const first = (side: Side): number => own.find((one) => one[side])?.[side] ?? last[side];
+      found.push({ a: Math.max(0, first("a") - 1), b: Math.max(0, first("b") - 1) });
+    }
+    last.a = row.a || last.a;
+    last.b = row.b || last.b;
+  });
+  return found;
+}
+
 /** Rows of texts of which no comparison is at hand. */
 export function rowsOfTexts(a: string, b: string): LineRow[] {
   const states = { same: "same", del: "removed", add: "added" } as const;

@@ -19,7 +19,16 @@ import { run } from "../../../state/state";
 import { Watched } from "../../../state/watched";
 import { compareLink, numbersOf, show } from "../link";
 import { pairData, runData, type Side } from "./ask";
-import { type LineRow, merged, type Merged, rowsOfSide, rowsOfTexts, type SideTexts } from "./merged";
+import {
+  differences,
+  type LineRow,
+  merged,
+  type Merged,
+  rowsOfSide,
+  rowsOfTexts,
+  type SideTexts,
+  stretches,
+} from "./merged";
 import { comparison, isOpen, isTextSeen, runsKey, scope, scopeKey, watchedScope } from "./store";
 
 const SIDES = ["a", "b"] as const;
@@ -230,6 +239,25 @@ function rowsOf(key: string, { a, b }: SideTexts): readonly LineRow[] | null {
   const lines = Math.min(...[a, b].map((one) => one.artifact.text.split("\n").length));
   return Array.from({ length: lines }, (_, at) => ({ a: at + 1, b: at + 1, state: "same" }));
 }
+
+/** Where a text differs: of each difference the line (0-based) of each of its columns. */
+export const differencesOf = computed(() => {
+  const made = new Map<string, readonly ReadonlyMap<string, number>[]>();
+  for (const key of shown.value) {
+    const whole = texts.value.get(key);
+    if (whole) {
+      made.set(key, differences(whole).map((line) => new Map([[key, line]])));
+      continue;
+    }
+    const rows = compareLink.value.unified ? null : rowsOf(key, textsOf(key));
+    if (rows)
+      made.set(
+        key,
+        stretches(rows).map((at) => new Map(SIDES.map((side) => [columnOf(key, side), at[side]]))),
+      );
+  }
+  return made;
+});
 
 /** "ptx:sm_90 (A)" of the column of one side; its own name of one that has both. */
 export const columnOf = (key: string, side: Side): string =>

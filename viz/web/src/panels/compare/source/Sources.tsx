@@ -3,10 +3,9 @@ import type { ComponentChildren } from "preact";
 import { Failed } from "../../../parts/Failed";
 import { SourcesView } from "../../../parts/sources/SourcesView";
 import { Icon } from "../../../ui/Icon";
-import { goDifference, linked } from "../data/lines";
-import { differences } from "../data/merged";
+import { differenceAt, goDifference } from "../data/lines";
 import { scope, watchedScope } from "../data/store";
-import { shown, texts } from "../data/texts";
+import { differencesOf, shown } from "../data/texts";
 import { compareLink, show } from "../link";
 import { namesOf } from "../overview/Kernels";
 import { model } from "./model";
@@ -39,29 +38,24 @@ function instead(): ComponentChildren {
   );
 }
 
-/** The first column with differences, and where they are. */
-function differing(): { id: string; lines: readonly number[] } | null {
-  for (const [id, text] of texts.value) {
-    const lines = differences(text);
-    if (lines.length) return { id, lines };
-  }
-  return null;
-}
+/** The first text with differences, and where they are. */
+const differing = (): readonly ReadonlyMap<string, number>[] =>
+  [...differencesOf.value.values()].find((all) => all.length > 0) ?? [];
 
 /** Shows the next or previous difference of the texts; false where they have none. */
 export function nextDifferenceOfText(way: 1 | -1): boolean {
-  const of = differing();
-  if (of) goDifference(of.id, of.lines, way);
-  return of !== null;
+  const all = differing();
+  if (all.length) goDifference(all, way);
+  return all.length > 0;
 }
 
 function Tools() {
   const { unified } = compareLink.value;
-  const of = differing();
-  const at = of ? of.lines.indexOf(linked.steppedTo(of.id) ?? -1) : -1;
+  const all = differing();
+  const at = differenceAt(all);
   return (
     <>
-      {of && (
+      {all.length > 0 && (
         <span class="stepper" role="group" aria-label="Differences">
           <button
             type="button"
@@ -74,7 +68,7 @@ function Tools() {
           </button>
           <span class="num nw" aria-live="polite">
             {at < 0 ? "" : `${at + 1} of `}
-            {of.lines.length} {of.lines.length === 1 ? "difference" : "differences"}
+            {all.length} {all.length === 1 ? "difference" : "differences"}
           </span>
           <button
             type="button"

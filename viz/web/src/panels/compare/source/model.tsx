@@ -7,8 +7,8 @@ import { LinkedText } from "../../../parts/source/SourceText";
 import type { Offer, SourcesModel } from "../../../parts/sources/model";
 import { Failed } from "../../../parts/Failed";
 import { columnKey } from "../../../parts/kernel/columns";
-import { linked, pickLine, pointAt, slotName } from "../data/lines";
-import { differences, tally } from "../data/merged";
+import { linked, nodesOfLine, pickLine, pointAt, slotName } from "../data/lines";
+import { tally } from "../data/merged";
 import { scope } from "../data/store";
 import {
   askAgain,
@@ -18,6 +18,7 @@ import {
   compile,
   compiling,
   differenceOf,
+  differencesOf,
   failedText,
   possible,
   problemOf,
@@ -58,6 +59,10 @@ function lightsWhat(): string {
   return `${kindName(at.artifact.kind)} ${number}`;
 }
 
+/** The line of a column with which its first difference begins. */
+const firstDifference = (id: string): number | null =>
+  differencesOf.value.get(textKey(id))?.[0]?.get(id) ?? null;
+
 function Text({ artifact }: { artifact: Artifact }) {
   const text = texts.value.get(columnKey(artifact));
   return (
@@ -66,7 +71,7 @@ function Text({ artifact }: { artifact: Artifact }) {
       linked={linked}
       numbers={text?.numbers}
       signs={text?.signs}
-      first={text ? differences(text)[0] : null}
+      first={firstDifference(columnKey(artifact))}
       onPoint={(line) => pointAt(artifact, line)}
       onPick={(line, top) => pickLine(artifact, line, top)}
     />
@@ -177,6 +182,7 @@ export const model: SourcesModel = {
   numbers: (id) => texts.value.get(id)?.numbers,
   signs: (id) => texts.value.get(id)?.signs,
   lightsWhat,
+  nodes: nodesOfLine,
   Text,
   Missing,
   compile: (id) =>

@@ -6,6 +6,8 @@ import { kindName } from "../../../parts/kernel/columns";
 import { count, plural } from "../../../state/format";
 import { VirtualList } from "../../../ui/VirtualList";
 import { factsOf } from "./facts";
+import { Origin } from "./Origin";
+import { related } from "./origin";
 import { Head, LINE_HEIGHT, Row, type Cell } from "./Row";
 
 const CELLS: readonly Cell[] = ["threads", "bytes", "sectors", "extra"];
@@ -59,10 +61,12 @@ export function Lines({ of }: { of: Emulation }) {
             cells={CELLS}
             top={i * LINE_HEIGHT}
             cursor={cursor === `${one.number}`}
+            related={related.value.has(one.number)}
             fault={one.number === fault?.line ? fault.what : ""}
           />
         )}
       />
+      <Origin />
     </div>
   );
 }

@@ -42,15 +42,17 @@ interface RowProps {
   cells: readonly Cell[];
   top: number;
   cursor: boolean;
+  /** It comes from the same as the line that is looked at. */
+  related?: boolean;
   /** What is wrong at it. */
   fault?: string;
 }
 
-export function Row({ id, number, text, kind, facts, cells, top, cursor, fault }: RowProps) {
+export function Row({ id, number, text, kind, facts, cells, top, cursor, related, fault }: RowProps) {
   const now = line.value === number;
   const stops = breakpoints.value.has(number);
   const lit = now && [...litLanes.value].some((lane) => access.value?.at.has(lane));
-  const classes = ["trow eln", now && "now", lit && "lit", cursor && "cur", fault && "fault"];
+  const classes = ["trow eln", now && "now", related && !now && "kin", lit && "lit", cursor && "cur", fault && "fault"];
   const parts = pieces(languageOf(kind), clip(text.trim(), LONGEST).text, startState());
   return (
     <div

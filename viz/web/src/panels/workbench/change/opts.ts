@@ -1,12 +1,12 @@
 /** The optimisations of the kernel: which are on, which apply, and which could be added. */
-import { computed, effect, signal } from "@preact/signals";
+import { computed, effect, signal, untracked } from "@preact/signals";
 import { asProblem, isAbort } from "../../../data/backend";
 import { follow } from "../../../data/jobs";
 import type { ApiProblem } from "../../../data/messages/job";
 import type { KernelOpts } from "../../../data/messages/trials/workbench";
 import { compilable, kernel } from "../../../parts/kernel/kernel";
 import { data } from "../../../state/actions";
-import { runKey } from "../../../state/state";
+import { currentKernel, runKey } from "../../../state/state";
 import { goWorkbench, workbenchLink } from "../link";
 import { benchTarget, choices, compilesFor, isOpen } from "../where";
 import { type OptRow, partsOf, questionOf, rowsOf, type TakenOut } from "./list";
@@ -78,6 +78,17 @@ export function startOpts(): void {
     known.value = null;
     optsError.value = null;
     off.value = null;
+  });
+  let before: { of: string; opts: string | null } | null = null;
+  effect(() => {
+    const context = currentKernel.value?.id;
+    const { opts } = workbenchLink.value;
+    if (context === undefined) return;
+    const of = `${runKey.value} ${context}`;
+    // Optimisations name loops of one kernel: going to another leaves them behind; Back brings them back.
+    const carried = before !== null && before.of !== of && opts !== null && opts === before.opts;
+    before = { of, opts: carried ? null : opts };
+    if (carried) untracked(() => goWorkbench({ opts: null }));
   });
   const asked = computed(() => questionOf(about.value, choices.value.opts));
   effect(() => {

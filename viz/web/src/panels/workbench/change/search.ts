@@ -1,5 +1,5 @@
 /** The beam search for the optimisations of the kernel; what it finds goes into the list. */
-import { computed, effect, signal } from "@preact/signals";
+import { computed, effect, signal, untracked } from "@preact/signals";
 import { asProblem, isAbort } from "../../../data/backend";
 import { follow } from "../../../data/jobs";
 import type { ApiProblem } from "../../../data/messages/job";
@@ -25,6 +25,8 @@ type State =
   | { kind: "error"; error: ApiProblem };
 
 export const search = signal<State>({ kind: "idle" });
+/** What ended a search whose kernel or device is no longer looked at. */
+const LEFT = "ended when you went on";
 let job: AbortController | null = null;
 
 /** Not while both sides run: each would disturb the times of the other. */
@@ -35,15 +37,49 @@ export const canSearch = (): boolean =>
   bench.value.kind !== "running" &&
   search.value.kind !== "running";
 
-/** A search belongs to one kernel and one device. */
+/** The kernel and the device that a search belongs to; "" where there is none. */
+const about = computed(() => {
+  const [k, device] = [kernel.value, benchDevice.value];
+  return k && device ? JSON.stringify([runKey.value, k.context, device.device]) : "";
+});
+
+/** What the last search of a kernel on a device has found. */
+interface Found {
+  found: FoundOpts;
+  ended: string;
+  /** Whether it has been put into the list. */
+  isTaken: boolean;
+}
+
+/** By `about`, the latest last. */
+const foundOf = new Map<string, Found>();
+const MOST_FOUND = 100;
+
+function keepFound(of: string, made: Found): void {
+  foundOf.delete(of);
+  foundOf.set(of, made);
+  if (foundOf.size > MOST_FOUND) foundOf.delete(foundOf.keys().next().value!);
+}
+
+/** Ends the search when the reader goes to another kernel or device. What it has found until then is
+ * shown, and goes into the list, when they come back. */
 export function startSearch(): void {
-  const about = computed(
-    () => `${runKey.value} ${kernel.value?.context} ${benchDevice.value?.device}`,
-  );
+  let before = "";
   effect(() => {
-    void about.value;
-    job?.abort();
-    search.value = { kind: "idle" };
+    const now = about.value;
+    untracked(() => {
+      job?.abort();
+      const best = bestSoFar();
+      if (best) keepFound(before, { found: best, ended: LEFT, isTaken: false });
+      const here = foundOf.get(now);
+      search.value = here ? { kind: "found", found: here.found, ended: here.ended } : { kind: "idle" };
+      if (here && !here.isTaken)
+        queueMicrotask(() => {
+          // After what the list itself does when its kernel changes.
+          if (about.peek() === now && !here.isTaken) take(here.found, here.ended);
+        });
+    });
+    before = now;
   });
 }
 
@@ -87,6 +123,7 @@ function bestSoFar(): FoundOpts | null {
 
 /** Puts what was found into the list. */
 function take(found: FoundOpts, ended: string): void {
+  keepFound(about.peek(), { found, ended, isTaken: true });
   search.value = { kind: "found", found, ended };
   replaceOpts(found.opts);
   announce(foundWords(found, ended));

@@ -7,7 +7,6 @@ import { digits, percent } from "../../../parts/speed";
 import { kernel } from "../../../parts/kernel/kernel";
 import type { Peak } from "../../../data/messages/kernel";
 import { short } from "../../../state/format";
-import { data } from "../../../state/actions";
 import { bench } from "../bench";
 import { benchDevice } from "../where";
 
@@ -42,7 +41,7 @@ export function Roofline() {
             "An emulator has no speed of its own."
           ) : measuring.value !== null ? (
             <span role="status">{measuring.value}</span>
-          ) : data().server && device !== null && peaksKnown.value ? (
+          ) : device !== null && peaksKnown.value ? (
             <>
               <span>What {short(device, 20)} can do is not measured yet.</span>
               <button type="button" class="btn sm" onClick={() => void measure(device)}>
