@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import networkx as nx
-import pytest
 
 ROOT = Path(__file__).parents[1]
 
@@ -181,23 +180,23 @@ def imports_of(tree: ast.AST) -> Iterator[tuple[str, int]]:
             yield from imports_of(node)
 
 
-@pytest.mark.parametrize("path", MODULES, ids=module_name)
-def test_imports_point_down(path: Path) -> None:
-    name = module_name(path)
-    tree = ast.parse(path.read_text())
-    for imported, line in imports_of(tree):
-        top = imported.split(".")[0]
-        if top not in ("core", "viz"):
-            continue
-        assert rank_of(imported) <= rank_of(name), f"{name}:{line} imports {imported} from above"
+TREES = {module_name(path): ast.parse(path.read_text(encoding="utf-8")) for path in MODULES}
+
+
+def test_imports_point_down() -> None:
+    wrong = [
+        f"{name}:{line} imports {imported} from above"
+        for name, tree in TREES.items()
+        for imported, line in imports_of(tree)
+        if imported.split(".")[0] in ("core", "viz") and rank_of(imported) > rank_of(name)
+    ]
+    assert wrong == []
 
 
 def test_no_file_imports_itself_around_others() -> None:
-    names = {module_name(path) for path in MODULES}
     imports: nx.DiGraph[str] = nx.DiGraph()
-    for path in MODULES:
-        own = module_name(path)
-        found = {name for name, _ in imports_of(ast.parse(path.read_text())) if name in names}
+    for own, tree in TREES.items():
+        found = {name for name, _ in imports_of(tree) if name in TREES}
         imports.add_edges_from((own, name) for name in found - {own})
     assert imports.number_of_edges() > 1000
     circles = [sorted(c) for c in nx.strongly_connected_components(imports) if len(c) > 1]
@@ -212,21 +211,25 @@ def test_every_folder_has_a_row() -> None:
 POSIX = {"fcntl", "grp", "pty", "pwd", "resource", "termios", "tty"}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=module_name)
-def test_modules_of_posix_alone_are_imported_conditionally(path: Path) -> None:
-    for node in ast.parse(path.read_text()).body:
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            found = {node.module} if isinstance(node, ast.ImportFrom) else set()
-            found |= {alias.name for alias in node.names} if isinstance(node, ast.Import) else set()
-            assert not found & POSIX, f"{module_name(path)}:{node.lineno} needs a POSIX system"
+def test_modules_of_posix_alone_are_imported_conditionally() -> None:
+    wrong = [
+        f"{name}:{node.lineno} needs a POSIX system"
+        for name, tree in TREES.items()
+        for node in tree.body
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        and POSIX
+        & ({node.module} if isinstance(node, ast.ImportFrom) else {a.name for a in node.names})
+    ]
+    assert wrong == []
 
 
-@pytest.mark.parametrize("path", MODULES, ids=module_name)
-def test_imports_stand_at_the_top(path: Path) -> None:
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            hidden = [f"line {line}: {name}" for name, line in imports_of(node)]
-            hidden = [h for h in hidden if ": core" in h or ": viz" in h]
-            assert not hidden, (
-                f"{module_name(path)}.{node.name} imports inside a function: {hidden}"
-            )
+def test_imports_stand_at_the_top() -> None:
+    wrong = [
+        f"{name}.{function.name} imports {imported} in line {line}"
+        for name, tree in TREES.items()
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+        for imported, line in imports_of(function)
+        if imported.split(".")[0] in ("core", "viz")
+    ]
+    assert wrong == []
