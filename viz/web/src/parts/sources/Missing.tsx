@@ -12,6 +12,7 @@ import {
   isWaiting,
 } from "../kernel/kernel";
 import { PYTHON } from "../kernel/userText";
+import { Compilation } from "./Compilation";
 
 /** What is being compiled for a column without a text, in words; null where nothing is. */
 export function compilingFor(id: string): string | null {
@@ -78,24 +79,10 @@ export function Missing({ id, artifact, headed = false }: MissingProps) {
   );
 }
 
-/** The bar of a compilation, and the way to end it. */
+/** The bar of a compilation, and the way to end it where it is of this page. */
 export function Progress({ id }: { id: string }) {
   const target = targetOf(id);
   return (
-    <>
-      <span class="progress static">
-        <i class="any" />
-      </span>
-      {compiling.value.has(target) && (
-        <button
-          type="button"
-          class="btn sm"
-          aria-label={`Cancel compiling for ${target}`}
-          onClick={() => cancelCompile(target)}
-        >
-          Cancel
-        </button>
-      )}
-    </>
+    <Compilation target={target} cancel={compiling.value.has(target) ? cancelCompile : null} />
   );
 }

@@ -1,12 +1,12 @@
 /** The texts of a kernel or schedule in both runs, with what differs in them. */
 import type { Artifact } from "../../../data/messages/kernel";
 import { count, plural, short } from "../../../state/format";
-import { kindName, kindOf, targetOf } from "../../../parts/kernel/columns";
+import { columnKey, kindName, kindOf, targetOf } from "../../../parts/kernel/columns";
 import { PYTHON } from "../../../parts/kernel/userText";
 import { LinkedText } from "../../../parts/source/SourceText";
+import { Compilation } from "../../../parts/sources/Compilation";
 import type { Offer, SourcesModel } from "../../../parts/sources/model";
 import { Failed } from "../../../parts/Failed";
-import { columnKey } from "../../../parts/kernel/columns";
 import { linked, nodesOfLine, pickLine, pointAt, slotName } from "../data/lines";
 import { tally } from "../data/merged";
 import { scope } from "../data/store";
@@ -123,8 +123,7 @@ function Missing({ id }: { id: string; artifact: Artifact | undefined }) {
   const key = textKey(id);
   const target = targetOf(key);
   const job = compiling.value.get(target);
-  const problem =
-    (job?.state === "error" ? job.error : null) ?? problemOf(key) ?? failedText(key);
+  const problem = (job?.state === "error" ? job.error : null) ?? problemOf(key) ?? failedText(key);
   if (job?.state === "running")
     return (
       <div class="state">
@@ -154,24 +153,9 @@ function Missing({ id }: { id: string; artifact: Artifact | undefined }) {
   );
 }
 
-function Progress({ id }: { id: string }) {
-  const target = ofTarget(id);
-  return (
-    <>
-      <span class="progress static">
-        <i class="any" />
-      </span>
-      <button
-        type="button"
-        class="btn sm"
-        aria-label={`Cancel compiling for ${target}`}
-        onClick={() => cancelCompile(target)}
-      >
-        Cancel
-      </button>
-    </>
-  );
-}
+const Progress = ({ id }: { id: string }) => (
+  <Compilation target={ofTarget(id)} cancel={cancelCompile} />
+);
 
 export const model: SourcesModel = {
   columns: () => [...columns.value.keys()],
