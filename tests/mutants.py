@@ -55,6 +55,20 @@ def one_mutant(rule: Rule, rng: Random) -> Mutant | None:
     return _mutant(rule, rng.choice(changes)) if changes else None
 
 
+def texts_of(rule: Rule) -> list[tuple[Kind, str, str]]:
+    """Every mutant as text: its kind, the line that was changed, as it is now, and the definition
+    of the function with its decorators as they are."""
+    found: list[tuple[Kind, str, str]] = []
+    for change in _changes_of(rule):
+        body = _parsed(rule)
+        assert body is not None
+        node = next(node for at, node in enumerate(ast.walk(body)) if at == change.place)
+        change.make(node)
+        line = ast.unparse(node).splitlines()[0]
+        found.append((change.kind, line, ast.unparse(ast.fix_missing_locations(body)) + "\n"))
+    return found
+
+
 @lru_cache(maxsize=1024)
 def _changes_of(rule: Rule) -> tuple[Change, ...]:
     code = getattr(rule.function, "__code__", None)

@@ -26,6 +26,7 @@ from tests.bench import (
     whatif,
 )
 from tests.bench.measure import machine
+from tests.planted import run as planted
 
 BENCHES = {
     "check": check.figures,
@@ -49,6 +50,8 @@ BENCHES = {
 
 def main() -> int:
     """Runs the named benchmarks, or all."""
+    if sys.argv[1:3] == ["mutants", "--all"]:
+        return planted.main(sys.argv[2:])
     names = sys.argv[1:] or list(BENCHES)
     if unknown := [n for n in names if n not in BENCHES]:
         print(f"no benchmark {unknown[0]!r}: one of {', '.join(BENCHES)}", file=sys.stderr)

@@ -157,3 +157,26 @@ def test_lists_of_the_inspector_walk_by_arrow_keys(open_page: Open, large: Pass)
         expect(buttons.nth(1)).to_be_focused()
         e.press("ArrowUp")
     expect(buttons.first).to_be_focused()
+
+
+def test_the_map_is_shown_only_while_somebody_moves_or_the_change_is_away(
+    open_page: Open, some_pass: Pass
+) -> None:
+    e = open_page(some_pass.at(1), viewport={"width": 1440, "height": 900})
+    mini = e.page.locator(".stage-mini")
+    box = e.canvas().bounding_box()
+    assert box is not None
+    e.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    while not mini.is_visible():  # until not all of the graph is in view any more
+        e.page.mouse.wheel(0, -120)
+        e.page.wait_for_timeout(50)
+    e.press("0")  # the change in view
+    expect(mini).to_be_hidden()
+    e.page.mouse.down()
+    e.page.mouse.move(box["x"] + 4 * box["width"], box["y"] + box["height"] / 2, steps=4)
+    e.page.mouse.up()
+    expect(mini).to_be_visible()
+    e.page.wait_for_timeout(2000)
+    expect(mini).to_be_visible()  # what changed is out of view
+    expect(e.page.locator(".status")).not_to_contain_text(" ms")
+    expect(e.page.locator(".status kbd")).to_have_count(0)

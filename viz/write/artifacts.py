@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,7 @@ from viz.format.blocks import TEXT_LINES
 from viz.format.pack import Ints, pack_json
 from viz.format.rows import ArtifactRow, BlockRow, plain_text
 from viz.format.texts import groups, pack_texts
+from viz.write.log import Log
 
 _GROUP = 1 << 20
 """Lines, and nodes behind lines, of one block; more begin another one."""
@@ -19,13 +20,23 @@ _GROUP = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class _Artifact:
-    """A row of `artifacts` without its body, and what the body is made of."""
+    """The context, kind and target of a text, and what the body of its row is made of."""
 
-    row: ArtifactRow
+    of: tuple[int, str, str]
     text: str | None
     counts: Sequence[int]
     nodes: Sequence[int] | Ints
     body: dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class NewArtifacts:
+    """Blocks of the texts and of the nodes behind lines, the rows that refer to them, and what
+    forgets that they are new."""
+
+    blocks: list[BlockRow]
+    rows: list[ArtifactRow]
+    forget: Callable[[], None]
 
 
 class Artifacts:
@@ -33,7 +44,7 @@ class Artifacts:
     behind their lines."""
 
     def __init__(self) -> None:
-        self._new: list[_Artifact] = []
+        self._new: Log[_Artifact] = Log()
 
     def add(
         self,
@@ -48,46 +59,52 @@ class Artifacts:
     ) -> None:
         """A source text of a kernel, with the number of nodes behind each line and all of these;
         without a text where that follows from the nodes."""
-        row = ArtifactRow(None, context, plain_text(kind), plain_text(target), b"", b"")
         said: dict[str, object] = {"facts": dict(facts), "title": title}
         body = {key: value for key, value in said.items() if value}
-        self._new.append(_Artifact(row, text, counts, nodes, body))
+        of = context, plain_text(kind), plain_text(target)
+        self._new.add(_Artifact(of, text, counts, nodes, body))
 
-    def take(self, first: int) -> tuple[list[BlockRow], list[ArtifactRow]]:
-        """Blocks of the texts and of the nodes behind lines, numbered from `first`, and the rows
-        that refer to them."""
-        new, self._new = self._new, []
-        with_text = [(one, one.text) for one in new if one.text is not None]
+    def take(self, first: int) -> NewArtifacts:
+        """What is new; the blocks are numbered from `first`."""
+        new = self._new.items()
+        bodies = [one.body.copy() for one in new]
+        with_text = [(at, one.text) for at, one in enumerate(new) if one.text is not None]
         blocks: list[BlockRow] = []
         at = 0
         for texts in groups([text for _, text in with_text]):
             number = first + len(blocks)
             for place, (one, _) in enumerate(with_text[at : at + len(texts)]):
-                one.body["text"] = [number, place]
+                bodies[one]["text"] = [number, place]
             blocks.append(BlockRow(number, schema.TEXTS, 0, len(texts), pack_texts(texts)))
             at += len(texts)
         for part in _line_groups(new):
             number = first + len(blocks)
             for place, one in enumerate(part):
-                one.body["lines"] = [number, place]
-            blocks.append(BlockRow(number, schema.TEXT_LINES, 0, len(part), _pack_lines(part)))
-        for one in new:
-            one.row.body = pack_json(one.body)
-        return blocks, [one.row for one in new]
+                bodies[one]["lines"] = [number, place]
+            packed = _pack_lines([new[one] for one in part])
+            blocks.append(BlockRow(number, schema.TEXT_LINES, 0, len(part), packed))
+        rows = [
+            ArtifactRow(number, *one.of, pack_json(body), b"")
+            for number, (one, body) in enumerate(
+                zip(new, bodies, strict=True), self._new.forgotten + 1
+            )
+        ]
+        end = self._new.forgotten + len(new)
+        return NewArtifacts(blocks, rows, lambda: self._new.forget(end))
 
 
-def _line_groups(new: Sequence[_Artifact]) -> list[list[_Artifact]]:
-    """Those that have lines, in parts that each make a block."""
-    parts: list[list[_Artifact]] = []
+def _line_groups(new: Sequence[_Artifact]) -> list[list[int]]:
+    """The places of those that have lines, in parts that each make a block."""
+    parts: list[list[int]] = []
     size = _GROUP
-    for one in new:
+    for at, one in enumerate(new):
         own = len(one.counts) + len(one.nodes)
         if not own:
             continue
         if size + own > _GROUP:
             parts.append([])
             size = 0
-        parts[-1].append(one)
+        parts[-1].append(at)
         size += own
     return parts
 

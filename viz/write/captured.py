@@ -17,7 +17,7 @@ from viz.format.captured import (
     pack_captured,
     pack_values,
 )
-from viz.write.numbering import Block
+from viz.write.log import Block, Log, Taken
 
 Arguments = Mapping[int, tuple[str, int, bytes]]
 """By the number of an argument its dtype, its number of elements, and its bytes."""
@@ -27,9 +27,9 @@ class CapturedValues:
     """Kernels whose values were captured, and these values."""
 
     def __init__(self) -> None:
-        self._new: list[Captured] = []
-        self._values: list[Block] = []
-        self._count = 0
+        self._new: Log[tuple[Captured, tuple[bytes, ...]]] = Log()
+        self._written = 0
+        """Blocks of values in the file."""
 
     def add(self, kernel: Captured, arguments: Arguments) -> None:
         """A kernel without its arguments, and these. Raises TraceError where they take more than
@@ -48,15 +48,25 @@ class CapturedValues:
 
     def add_packed(self, kernel: Captured, packed: Sequence[bytes]) -> None:
         """A kernel, and the values of each of its arguments as `pack_values` makes them."""
-        arguments: list[CapturedArgument] = []
-        for argument, data in zip(kernel.arguments, packed, strict=True):
-            self._count += 1
-            arguments.append(replace(argument, values=self._count))
-            self._values.append(Block(schema.VALUES, self._count, argument.bytes, data))
-        self._new.append(replace(kernel, arguments=tuple(arguments)))
+        self._new.add((kernel, tuple(packed)))
 
-    def take(self) -> list[Block]:
-        """Blocks of what is new since the last call."""
-        new, self._new = self._new, []
-        values, self._values = self._values, []
-        return [*values, Block(schema.CAPTURED, 0, len(new), pack_captured(new))] if new else []
+    def take(self) -> Taken:
+        """Blocks of what is new."""
+        told = self._new.items()
+        values: list[Block] = []
+        kernels: list[Captured] = []
+        for kernel, packed in told:
+            arguments: list[CapturedArgument] = []
+            for argument, data in zip(kernel.arguments, packed, strict=True):
+                number = self._written + len(values) + 1
+                arguments.append(replace(argument, values=number))
+                values.append(Block(schema.VALUES, number, argument.bytes, data))
+            kernels.append(replace(kernel, arguments=tuple(arguments)))
+        made = [Block(schema.CAPTURED, 0, len(told), pack_captured(kernels))] if told else []
+        end, written = self._new.forgotten + len(told), self._written + len(values)
+
+        def forget() -> None:
+            self._written = written
+            self._new.forget(end)
+
+        return Taken([*values, *made], forget)

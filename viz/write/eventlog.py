@@ -6,45 +6,75 @@ file.
 
 from __future__ import annotations
 
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from viz.format import schema
 from viz.format.events import Columns, Events, MatchField
 from viz.format.rows import TotalRow
-from viz.write.entries import Entries
+from viz.write.entries import Counts, Entries
 from viz.write.grouping import Groups, counted
-from viz.write.numbering import Block
+from viz.write.log import Block, Log
 
 BLOCK: Final = 20_000
 """Events of one block: what a reader decodes at once. More begin a new one."""
 DECLINES_KEPT: Final = 64
 """Declines of one rule in one rewrite that are kept one by one; the others are counted."""
+_FIELDS: Final = 2 + len(MatchField)
+"""Numbers of a match in front of what it bound."""
+Key = tuple[int, int]
+"""The name of a pass (the number of a text) and a rule."""
+Declined = dict[int, dict[int, int]]
+"""By rewrite and rule, how many declines there were."""
 
 
 class Totals:
     """What each rule did in all passes of a name."""
 
     def __init__(self) -> None:
-        self._rows: dict[tuple[int, int], TotalRow] = {}
-        self._changed: dict[tuple[int, int], TotalRow] = {}
+        self._rows: dict[Key, TotalRow] = {}
+        self._new: Log[TotalRow] = Log()
 
     def add(
         self, name: int, rule: int, *, matches: int = 0, declines: int = 0, ns: int = 0
     ) -> None:
         """Adds to the total of a rule in passes called `name` (the number of a text)."""
-        key = name, rule
-        row = self._rows.get(key)
-        if row is None:
-            row = self._rows[key] = TotalRow(name, rule, 0, 0, 0)
-        row.matches += matches
-        row.declines += declines
-        row.ns += ns
-        self._changed[key] = row
+        self._new.add(TotalRow(name, rule, matches, declines, ns))
 
-    def take(self) -> list[TotalRow]:
-        """The totals that have changed since the last call."""
-        changed, self._changed = self._changed, {}
-        return [*changed.values()]
+    def take(self, counted: Sequence[TotalRow]) -> tuple[list[TotalRow], Callable[[], None]]:
+        """The totals that have changed since the last flush or change by what is counted now, and
+        what forgets that."""
+        told = self._new.items()
+        changed: dict[Key, TotalRow] = {}
+        for more in [*told, *counted]:
+            key = more.pass_, more.rule
+            row = changed.get(key)
+            if row is None:
+                row = changed[key] = replace(self._rows.get(key) or TotalRow(*key, 0, 0, 0))
+            row.matches += more.matches
+            row.declines += more.declines
+            row.ns += more.ns
+        end = self._new.forgotten + len(told)
+
+        def forget() -> None:
+            self._rows.update(changed)
+            self._new.forget(end)
+
+        return [*changed.values()], forget
+
+
+@dataclass(frozen=True, slots=True)
+class NewEvents:
+    """The block of the events since the last flush, what it adds to the rows of rewrites, the
+    totals that have changed, and what forgets all that."""
+
+    blocks: list[Block]
+    counts: dict[int, Counts]
+    totals: list[TotalRow]
+    forget: Callable[[], None]
 
 
 class EventLog:
@@ -54,14 +84,20 @@ class EventLog:
     def __init__(self, entries: Entries, counting: bool = True) -> None:
         self.totals = Totals()
         self._entries, self._counting = entries, counting
-        self._events = Events()
-        self._declined: dict[int, dict[int, int]] = {}
-        """By open rewrite and rule, how many declines there were."""
+        self._new: Log[array[int] | Events] = Log()
+        """Events of others, many at once, and single ones: kind, rewrite and what belongs to the
+        kind; of a match then the nodes that it bound."""
+        self._count = 0
+        """How many these are; less where an interrupt came in between."""
+        self._empty: Log[int] = Log()
+        """The rewrites around those that changed nothing, one for each."""
+        self._declined: Declined = {}
+        """Of open rewrites."""
 
     @property
     def full(self) -> bool:
         """Whether there is a whole block of events."""
-        return len(self._events.kind) >= BLOCK
+        return self._count >= BLOCK
 
     def match(
         self,
@@ -71,68 +107,111 @@ class EventLog:
         after: int,
         ns: int,
         signature: int,
-        nodes: list[int],
+        nodes: Sequence[int],
     ) -> None:
         """`rule` replaced `before` by `after`; `signature` names the `nodes` that it bound."""
-        events = self._of(rewrite, schema.MATCH)
-        events.matches.extend((rule, before, after, ns, signature, len(nodes)))
-        events.binds.extend([before - node for node in nodes])
+        self._add(schema.MATCH, rewrite, rule, before, after, ns, signature, len(nodes), *nodes)
 
     def rebuild(self, rewrite: int, old: int, new: int) -> None:
         """Node `old` became `new`."""
-        self._of(rewrite, schema.REBUILD).rebuilds.extend((old, new))
+        self._add(schema.REBUILD, rewrite, old, new)
 
     def decline(self, rewrite: int, rule: int, node: int) -> None:
         """`rule` declined `node`."""
-        self._of(rewrite, schema.DECLINE).declines.extend((rule, node))
+        self._add(schema.DECLINE, rewrite, rule, node)
+
+    def empty(self, rewrite: int) -> None:
+        """A rewrite inside of an open one changed nothing."""
+        self._entries.open_rewrite(rewrite)
+        self._empty.add(rewrite)
 
     def extend(self, part: Events) -> None:
-        """Many events at once, of rewrites that are open or have ended since the last `take`."""
-        self._events.extend(part)
+        """Many events at once, of rewrites that are open or have ended since the last flush."""
+        for rewrite in set(part.rewrite):
+            self._entries.rewrite(rewrite)
+        self._new.add(part)
+        self._count += len(part.kind)
 
-    def take(self, block: int) -> list[Block]:
-        """The block of the events since the last call, which has the number `block`."""
-        if not self._events.kind:
-            return []
-        events, self._events = self._events.arrays(), Events()
+    def take(self, block: int) -> NewEvents:
+        """What is new since the last flush; the block gets the number `block`."""
+        told, empty = self._new.items(), self._empty.items()
+        events = _joined(told)
+        counts: defaultdict[int, Counts] = defaultdict(Counts)
+        totals: list[TotalRow] = []
+        declined: Declined = {}
+        for number, count in Counter(empty).items():
+            counts[number].empty += count
         for number in set(events.rewrite.tolist()):
-            row = self._entries.rewrite(number)
-            row.first_block = row.first_block or block
-            row.last_block = block
+            counts[number].block = block
         if self._counting:
-            events = self._counted(events)
+            events = self._counted(events, counts, totals, declined)
+        changed, forget_totals = self.totals.take(totals)
         count = len(events.kind)
-        return [Block(schema.EVENTS, 0, count, events.pack())] if count else []
+        blocks = [Block(schema.EVENTS, 0, count, events.pack())] if count else []
+        ends = self._new.forgotten + len(told), self._empty.forgotten + len(empty)
 
-    def _of(self, rewrite: int, kind: int) -> Events:
-        """Where an event goes; what belongs to its kind is still to be added."""
-        self._entries.rewrite(rewrite)
-        self._events.kind.append(kind)
-        self._events.rewrite.append(rewrite)
-        return self._events
+        def forget() -> None:
+            forget_totals()
+            self._declined = {
+                n: self._declined.get(n, {}) | declined.get(n, {})
+                for n in self._declined | declined
+                if self._entries.is_open(n)
+            }
+            self._empty.forget(ends[1])
+            self._new.forget(ends[0])
+            self._count = sum(
+                len(one.kind) if isinstance(one, Events) else 1 for one in self._new.items()
+            )
 
-    def _counted(self, events: Columns) -> Columns:
-        """Adds events to the counts of their rewrites and rules; without those declines that are
-        only counted."""
-        row_of, totals = self._entries.rewrite, self.totals
+        return NewEvents(blocks, dict(counts), changed, forget)
+
+    def _add(self, kind: int, rewrite: int, *numbers: int) -> None:
+        self._entries.open_rewrite(rewrite)
+        self._new.add(array("q", (kind, rewrite, *numbers)))
+        self._count += 1
+
+    def _counted(
+        self,
+        events: Columns,
+        counts: defaultdict[int, Counts],
+        totals: list[TotalRow],
+        declined: Declined,
+    ) -> Columns:
+        """Notes what events add to the counts of their rewrites and rules; returns them without
+        those declines that are only counted."""
+        name_of = {number: self._entries.rewrite(number).name for number in counts}
         for number, count in counted(events.rewrite[events.kind == schema.REBUILD]):
-            row_of(number).rebuilds += count
+            counts[number].rebuilds += count
         rules, times = events.match[:, MatchField.RULE], events.match[:, MatchField.NS]
         matched = Groups(events.rewrite[events.kind == schema.MATCH], rules)
         for number, rule, count, ns in matched.sums(times):
-            row = row_of(number)
-            row.matches += count
-            totals.add(row.name, rule, matches=count, ns=ns)
-        declined = Groups(events.rewrite[events.kind == schema.DECLINE], events.decline[:, 0])
+            counts[number].matches += count
+            totals.append(TotalRow(name_of[number], rule, count, 0, ns))
+        groups = Groups(events.rewrite[events.kind == schema.DECLINE], events.decline[:, 0])
         seen: list[int] = []
-        for number, rule, count, _ in declined.sums():
-            row = row_of(number)
-            row.declines += count
-            totals.add(row.name, rule, declines=count)
-            earlier = self._declined.setdefault(number, {})
-            seen.append(earlier.get(rule, 0))
-            earlier[rule] = seen[-1] + count
-        is_open = self._entries.is_open
-        self._declined = {n: counts for n, counts in self._declined.items() if is_open(n)}
-        drop = declined.ranks(seen) >= DECLINES_KEPT
+        for number, rule, count, _ in groups.sums():
+            counts[number].declines += count
+            totals.append(TotalRow(name_of[number], rule, 0, count, 0))
+            seen.append(self._declined.get(number, {}).get(rule, 0))
+            declined.setdefault(number, {})[rule] = seen[-1] + count
+        drop = groups.ranks(seen) >= DECLINES_KEPT
         return events.without(drop) if drop.any() else events
+
+
+def _joined(told: Sequence[array[int] | Events]) -> Columns:
+    """All these events as columns."""
+    made = Events()
+    for one in told:
+        if isinstance(one, Events):
+            made.extend(one)
+            continue
+        kind = one[0]
+        made.kind.append(kind)
+        made.rewrite.append(one[1])
+        if kind == schema.MATCH:
+            made.matches.extend(one[2:_FIELDS])
+            before = one[2 + MatchField.BEFORE]
+            made.binds.extend([before - node for node in one[_FIELDS:]])
+        else:
+            (made.rebuilds if kind == schema.REBUILD else made.declines).extend(one[2:])
+    return made.arrays()

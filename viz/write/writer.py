@@ -220,6 +220,7 @@ class TraceWriter:
 
     def extend(self, part: Events) -> None:
         """Many events at once, of rewrites that are open or have ended since the last flush."""
+        self._output.settle()
         self._output.events.extend(part)
         self._make_room()
 
@@ -264,8 +265,7 @@ class TraceWriter:
     def gated(self, rewrite: int, nodes: Sequence[int]) -> None:
         """The nodes that the gate of a pass kept as they were, with all below them: its rules were
         not tried there. To be told of each pass that has a gate, with no nodes, too."""
-        for node in nodes or (0,):
-            self._output.gated.add(rewrite, node)
+        self._output.gated.extend([(rewrite, node) for node in nodes or (0,)])
 
     def rewrite_end(
         self,
@@ -279,14 +279,12 @@ class TraceWriter:
         """A pass ends with node `result` (0: by an exception, described by `error`: "message",
         "traceback", "rule", "node", and what docs/trace-format.md has besides); `nodes`: size of
         the result."""
-        row = self._output.entries.close_rewrite(rewrite)
-        row.us = max(0, (self.now() if at is None else at) - row.start)
-        row.result, row.nodes = result, nodes
-        row.error = json.dumps(error) if error else None
+        end = self.now() if at is None else at
+        self._output.entries.end_rewrite(rewrite, end, result, nodes, error)
 
     def rewrite_empty(self, rewrite: int) -> None:
         """A pass inside `rewrite` changed nothing; it is only counted."""
-        self._output.entries.rewrite(rewrite).empty += 1
+        self._output.events.empty(rewrite)
 
     def kernel(
         self,
@@ -374,9 +372,9 @@ class TraceWriter:
         call"; without any, none is known. A node of several kernels is one node, and its own
         `origin` one of its lines: a kernel of which this is told has those of its own, and of a
         node that is not named here its `origin`. Told several times, it has all."""
-        for node, lines in {kernel: (), **asked}.items():
-            for line in lines or ("",):
-                self._output.origins.add(kernel, node, self.string(line))
+        asked = {kernel: (), **asked}
+        pairs = [(node, line) for node, lines in asked.items() for line in lines or ("",)]
+        self._output.origins.extend([(kernel, node, self.string(line)) for node, line in pairs])
 
     def launch(self, name: str, device: str, start_us: int, ns: int, size: int = 0) -> None:
         """A kernel ran: its time on the device in ns and the bytes it moved."""
@@ -410,9 +408,9 @@ class TraceWriter:
         self._output.flush()
 
     def close(self) -> None:
-        """Flushes, notes the end of the run and leaves one plain file. Raises TraceError."""
-        self.meta("ended", self.now() / 1e6)
-        self.finish()
+        """Flushes, notes the end of the run and leaves one plain file; calling it again does
+        nothing, but for what an interrupt has left to do. Raises TraceError."""
+        self._output.finish(self.now() / 1e6)
 
     def finish(self) -> None:
         """The same, without a note of the end: of a run that had none, or that the writer noted."""

@@ -20,8 +20,10 @@ HUGE = 1 << 62
 
 def read(numbers: Numbering, table: NodeTable) -> None:
     readers = {schema.HEADS: table.add_heads, schema.NODES: table.add}
-    for block in numbers.take():
+    taken = numbers.take()
+    for block in taken.blocks:
         readers[block.kind](block.first, block.count, block.data)
+    taken.forget()
 
 
 def heads(*sources: int) -> bytes:
@@ -55,10 +57,12 @@ def test_a_head_is_written_once() -> None:
     for n in range(1, 100):
         numbers.node(B, ())
         numbers.node((3, 0, n, 0, 0, 0, 0), (1,))
-    first = [block for block in numbers.take() if block.kind == schema.HEADS]
+    taken = numbers.take()
+    first = [block for block in taken.blocks if block.kind == schema.HEADS]
     assert [block.count for block in first] == [100]
+    taken.forget()
     numbers.node((3, 0, 5, 0, 0, 0, 0), (2,))
-    assert [block.kind for block in numbers.take()] == [schema.NODES]
+    assert [block.kind for block in numbers.take().blocks] == [schema.NODES]
 
 
 def test_nodes_of_version_2() -> None:

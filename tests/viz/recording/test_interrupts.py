@@ -9,7 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
@@ -70,13 +70,21 @@ class Injected(BaseException):
     """Raised at an instruction."""
 
 
+def within(*files: str) -> Callable[[FrameType], bool]:
+    """Whether a frame is of a file with such a name or in such a folder."""
+    return lambda frame: frame.f_code.co_filename.startswith(files)
+
+
+recorder_code = within(*OURS)
+
+
 @contextmanager
 def stepping(
     step: Callable[[Place], None],
     trace: Callable[[Any], None] = sys.settrace,
-    ours: tuple[str, ...] = OURS,
+    ours: Callable[[FrameType], bool] = recorder_code,
 ) -> Generator[None]:
-    """Calls `step` before each instruction of the recorder, in this thread, or wherever `trace`
+    """Calls `step` before each instruction of what is `ours`, in this thread, or wherever `trace`
     looks."""
 
     def local(frame: FrameType, event: str, _: object) -> Any:
@@ -85,7 +93,7 @@ def stepping(
         return local
 
     def traced(frame: FrameType, *_: object) -> Any:
-        if not frame.f_code.co_filename.startswith(ours):
+        if not ours(frame):
             return None
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
         return local
@@ -112,21 +120,37 @@ def instructions(path: Path, trace: Callable[[Any], None]) -> list[Place]:
 
 def locking(place: Place) -> bool:
     """Whether an instruction is between a lock and its block. Python raises nothing there."""
-    lines = {one.offset: one.positions and one.positions.lineno for one in dis.Bytecode(place[0])}
-    withs = (one for one in dis.Bytecode(place[0]) if one.opname == "BEFORE_WITH")
-    return lines[place[1]] in {lines[one.offset] for one in withs}
+    return place[1] in _locking(place[0])
+
+
+@cache
+def _locking(code: CodeType) -> frozenset[int]:
+    lines = {one.offset: one.positions and one.positions.lineno for one in dis.Bytecode(code)}
+    withs = (one for one in dis.Bytecode(code) if one.opname == "BEFORE_WITH")
+    known = {lines[one.offset] for one in withs}
+    return frozenset(offset for offset, line in lines.items() if line in known)
 
 
 class Injection:
-    """A step of `stepping` that raises at a place, the first time."""
+    """Raises before an instruction, when it is come to for the first time after `skipped` times."""
 
-    def __init__(self, place: Place, error: Callable[[], BaseException]) -> None:
-        self.place, self.error, self.done = place, error, False
+    def __init__(self, place: Place, error: Callable[[], BaseException], skipped: int = 0) -> None:
+        self._place, self._error, self._skipped = place, error, skipped
+        self.done = False
 
-    def __call__(self, at: Place) -> None:
-        if at == self.place and not self.done:
-            self.done = True
-            raise self.error()
+    @contextmanager
+    def armed(self, trace: Callable[[Any], None] = sys.settrace) -> Generator[None]:
+        """In this thread, or wherever `trace` looks. No other function is stepped through."""
+        code = self._place[0]
+        with stepping(self._step, trace, lambda frame: frame.f_code is code):
+            yield
+
+    def _step(self, at: Place) -> None:
+        if at == self._place and not self.done:
+            self._skipped -= 1
+            if self._skipped < 0:
+                self.done = True
+                raise self._error()
 
 
 def tree(path: Path) -> tuple[list[dict[str, Any]], list[str]]:
@@ -174,7 +198,7 @@ def test_an_interrupt_at_any_instruction(tmp_path: Path, part: int) -> None:
         at = f"{place[0].co_qualname} {place[1]}"
         path = tmp_path / f"{number}.viz"
         recorder, caught = Recorder(path), 0
-        with stepping(Injection(place, Injected)):
+        with Injection(place, Injected).armed():
             for one in (recorder.start, lambda: work("first"), recorder.flush):
                 try:
                     one()
@@ -183,7 +207,7 @@ def test_an_interrupt_at_any_instruction(tmp_path: Path, part: int) -> None:
         if attached() is None:
             recorder.start()
         work("second")
-        with stepping(Injection(place, Injected)), suppress(Injected):
+        with Injection(place, Injected).armed(), suppress(Injected):
             recorder.close()
         recorder.close()
         assert recorder.stopped is None, at
@@ -213,7 +237,7 @@ def test_a_failure_at_any_instruction_of_its_own_thread(
         at = f"{place[0].co_qualname} {place[1]}"
         path = tmp_path / f"{number}.viz"
         injection = Injection(place, MemoryError)
-        with stepping(injection, threading.settrace):
+        with injection.armed(threading.settrace):
             recorder = Recorder(path).start()
             work("first")
             recorder.flush()
@@ -243,13 +267,13 @@ def test_an_interrupt_at_any_instruction_around_a_recorded_block(
     monkeypatch.setattr("viz.trace.run_info", without_git)
     path = tmp_path / "t.viz"
     found: dict[Place, None] = {}
-    with stepping(lambda place: found.setdefault(place), ours=AROUND), viz.record(path):
+    with stepping(lambda place: found.setdefault(place), ours=within(*AROUND)), viz.record(path):
         pass
     assert len(found) > 500
     for place in list(found)[part :: 4 * PARTS]:
         at = f"{place[0].co_qualname} {place[1]}"
         injection = Injection(place, Injected)
-        with suppress(Injected), stepping(injection, ours=AROUND), viz.record(path):
+        with suppress(Injected), injection.armed(), viz.record(path):
             pass
         assert attached() is None, at
         with viz.record(path) as recorder:
@@ -289,9 +313,7 @@ def test_an_interrupt_as_a_rule_is_numbered(tmp_path: Path) -> None:
     for place in found:
         numbers = Numbering()
         rule = partial(numbers.rule, "fold", "rules.py", 12, "", "", {"source": ""})
-        with suppress(Injected), stepping(Injection(place, Injected)):
+        with suppress(Injected), Injection(place, Injected).armed():
             rule()
-        before = [block.kind for block in numbers.take()]
         assert rule() == 1
-        after = [block.kind for block in numbers.take()]
-        assert RULES in before + after, place
+        assert [b.count for b in numbers.take().blocks if b.kind == RULES] == [1], place

@@ -295,6 +295,9 @@ def test_rows_are_joined_when_they_are_written() -> None:
     written = Written()
     for rewrite in (2, 1, 2):
         written.add(rewrite, 0, 7, 1, 400, 300)
-    (block,) = written.take()
+    taken = written.take()
+    (block,) = taken.blocks
     assert TRIES.rows(block.data, 8) == [(1, 0, 7, 1, 0, 0), (2, 0, 7, 2, 1, 1)]
-    assert written.take() == []
+    assert written.take().blocks == [block], "it is not known to be in the file"
+    taken.forget()
+    assert written.take().blocks == []

@@ -37,9 +37,6 @@ export interface StageStats {
   folded: number;
   hidden: number;
   zoom: number;
-  /** Time of the last layout and of the last frame, ms. */
-  layoutMs: number;
-  frameMs: number;
 }
 
 /** What the panes look at, so that Back can look there again; plain data. */

@@ -62,11 +62,6 @@ export class Loaded {
     this.boxes = new Boxes(this.pictures, kinds, boxes);
   }
 
-  /** Time of the last layout, ms. */
-  get layoutMs(): number {
-    return this.pictures.layoutMs;
-  }
-
   /** Pair k of that scope; null while its picture has to be laid out first. */
   content(k: number, scope: Scope, foldConstants: boolean, view: Viewport): Content | null {
     const { before, after, labels, opened } = this;

@@ -18,6 +18,8 @@ export interface Pointed {
   hover(slot: number | null): void;
   /** What is folded in the box of that slot; "" where it is none. */
   folded(slot: number): string;
+  /** The reader has panned or zoomed. */
+  moved(): void;
 }
 
 export class Pointer {
@@ -48,6 +50,7 @@ export class Pointer {
       if (alone) move(pane);
       else this.panes.forEach(move);
       this.views.moved();
+      to.moved();
     };
     return listen(pane.canvas, {
       pan: (dx, dy, alone) => each(alone, (p) => p.camera.panBy(dx, dy)),

@@ -98,7 +98,8 @@ class CanvasStage implements Stage {
     this.theme = readTheme(host);
     this.frames = new Frames(this.theme, names, () => this.resize());
     const go = (x: number, y: number): void => this.views.centre(x, y);
-    this.minimap = new Minimap(this.theme, this.lead().camera, go);
+    const wake = (): void => this.request();
+    this.minimap = new Minimap(this.theme, this.lead().camera, go, wake);
     this.views = new Views(this.frames.panes, () => this.request(), this.minimap);
     this.frames.overlay(this.minimap.element);
     this.outline = new Outline((slot) => this.choose(slot, true));
@@ -110,6 +111,7 @@ class CanvasStage implements Stage {
       choose: (slot) => this.choose(slot, false),
       hover: (slot) => this.setHovered(slot),
       folded: (slot) => this.boxWords(slot),
+      moved: () => this.minimap.linger(),
     });
     this.frames.measure();
   }
@@ -352,6 +354,7 @@ class CanvasStage implements Stage {
     this.layouter.destroy();
     cancelAnimationFrame(this.frame);
     this.pointer.destroy();
+    this.minimap.destroy();
     this.frames.destroy();
   }
 
@@ -498,8 +501,7 @@ class CanvasStage implements Stage {
   private report(): void {
     const { content } = this.views;
     if (!content || !this.loaded) return;
-    const frameMs = Math.max(...this.frames.panes.map((p) => p.frameMs));
-    const stats = statsOf(content, this.lead().camera.zoom, this.loaded.layoutMs, frameMs);
+    const stats = statsOf(content, this.lead().camera.zoom);
     const words = JSON.stringify(stats);
     if (words === this.said) return;
     this.said = words;

@@ -11,12 +11,10 @@ const counted = new WeakMap<Content, Counts>();
 export function statsOf(
   content: Content,
   zoom: number,
-  layoutMs: number,
-  frameMs: number,
 ): StageStats {
   let counts = counted.get(content);
   if (!counts) counted.set(content, (counts = countsOf(content)));
-  return { ...counts, zoom, layoutMs, frameMs: Math.round(10 * frameMs) / 10 };
+  return { ...counts, zoom };
 }
 
 function countsOf({ after, part, picture }: Content): Counts {

@@ -1,9 +1,9 @@
 /**
  * The whole picture in a corner, with a frame around what is in view; a press goes there.
  *
- * Takes the corner that is free when a view is made, and keeps it: it never jumps while someone
- * steps. Hidden while everything fits, in panes too low for it, and where it would cover what changed
- * or what is selected because the camera could not move aside. The blocks are drawn once per step, the frame at every move.
+ * Shown while somebody pans or zooms, and while the change or what is selected is out of view. Takes the
+ * corner that is free when a view is made, and keeps it: it never jumps while someone steps. Hidden while
+ * everything fits, in panes too low for it, and where it would cover what changed or what is selected. The blocks are drawn once per step, the frame at every move.
  */
 import { membersAt } from "../../model/fold/fold";
 import { BOX_W } from "../../model/layout/layered";
@@ -40,6 +40,9 @@ const FOLDED = 0.35;
 const LARGE = 3000;
 const WAIT = 250;
 
+/** How long it stays after the last pan or zoom, ms. */
+const LINGER = 1200;
+
 export class Minimap {
   readonly element: HTMLCanvasElement;
   private readonly blocks = document.createElement("canvas");
@@ -53,12 +56,14 @@ export class Minimap {
   private scene: Scene | null = null;
   private stale = true;
   private drawn = -Infinity;
+  private leaving: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
     private theme: Theme,
     /** Of the pane that it lies over. */
     private readonly camera: Camera,
     go: (worldX: number, worldY: number) => void,
+    private readonly wake: () => void,
   ) {
     this.element = document.createElement("canvas");
     this.element.className = "stage-mini";
@@ -68,6 +73,7 @@ export class Minimap {
       if (!(event.buttons & 1)) return;
       event.preventDefault();
       event.stopPropagation();
+      this.linger();
       const box = this.element.getBoundingClientRect();
       go(
         (event.clientX - box.left - this.left) / this.scale,
@@ -79,6 +85,21 @@ export class Minimap {
       press(event);
     });
     this.element.addEventListener("pointermove", press);
+  }
+
+  /** The reader moves through the picture: it is shown until a moment after that. */
+  linger(): void {
+    clearTimeout(this.leaving);
+    this.leaving = setTimeout(() => {
+      this.leaving = undefined;
+      if (this.element.matches(":hover")) this.linger();
+      else this.wake();
+    }, LINGER);
+    this.wake();
+  }
+
+  destroy(): void {
+    clearTimeout(this.leaving);
   }
 
   setScene(scene: Scene | null, theme: Theme): void {
@@ -185,7 +206,8 @@ export class Minimap {
     const { ctx, theme, scene, camera } = this;
     const map = this.rect(camera);
     const covers = !camera.travelling && boxes.some((b) => overlap(camera.toScreen(b), map ?? NOWHERE));
-    this.element.hidden = !map || covers;
+    const away = !camera.travelling && boxes.some((b) => !overlap(b, camera.rect()));
+    this.element.hidden = !map || covers || !(away || this.leaving !== undefined);
     if (!scene || this.element.hidden) return false;
     const large = scene.content.picture.slots.length > LARGE;
     if (this.stale && (!large || now - this.drawn > WAIT)) {

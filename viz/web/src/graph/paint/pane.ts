@@ -60,8 +60,6 @@ interface Kept {
 export class Pane {
   readonly camera = new Camera();
   scene: Scene | null = null;
-  /** Time the last frame took, ms. */
-  frameMs = 0;
   private readonly ctx: CanvasRenderingContext2D;
   private kept: Kept | null = null;
   private spare: HTMLCanvasElement | null = null;
@@ -113,7 +111,6 @@ export class Pane {
 
   /** Draws a frame; true if another one is needed to finish. */
   draw(marks: Marks): boolean {
-    const started = performance.now();
     const { ctx, dpr, scene } = this;
     ctx.setTransform(1, 0, 0, 1, 0, 0);
     ctx.clearRect(0, 0, this.canvas.width, this.canvas.height);
@@ -123,7 +120,6 @@ export class Pane {
     const { x, y, zoom } = this.camera;
     ctx.setTransform(dpr * zoom, 0, 0, dpr * zoom, dpr * x, dpr * y);
     this.drawMarks(scene, marks, zoom);
-    this.frameMs = performance.now() - started;
     return again;
   }
 

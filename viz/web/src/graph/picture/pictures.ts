@@ -47,8 +47,6 @@ export class Pictures {
   /** Distance of its rows, and of those of the other pages of its world. */
   private pitch = USUAL;
   private readonly kept = new Map<Page, Picture>();
-  /** Time spent on the last layout, worker included, ms. */
-  layoutMs = 0;
 
   readonly timeline: Timeline;
 
@@ -74,7 +72,6 @@ export class Pictures {
 
   /** The picture for step k around its change, with a place for what the reader opened. */
   around(k: number, wishes: Wishes, view: Viewport): Picture {
-    const started = performance.now();
     const page = this.pageOf(k, wishes);
     if (page.world !== this.page?.world) this.pitch = pitchOf(page.layout, view);
     this.page = page;
@@ -82,7 +79,6 @@ export class Pictures {
     if (!picture) {
       const { slots, layout: l, fold, world } = page;
       picture = new Picture(this.timeline, slots, l, this.pitch, world, fold);
-      this.layoutMs = performance.now() - started;
     }
     this.kept.delete(page);
     this.kept.set(page, picture);
@@ -113,11 +109,9 @@ export class Pictures {
     const slots = headsOf(allSlots(this.timeline), fold);
     if (!fold && (this.pages ?? this.pagesFor(AROUND)).whole)
       return (this.everything = this.around(0, AROUND, view));
-    const started = performance.now();
     const words = `Laying out ${slots.length.toLocaleString("en")} nodes`;
     const input = layoutInputOf(this.pairs, slots, fold);
     const result = await this.layouter.run(input, signal, (share) => progress(words, share));
-    this.layoutMs = performance.now() - started;
     const pitch = pitchOf(result, view);
     return (this.everything = new Picture(this.timeline, slots, result, pitch, {}, fold));
   }

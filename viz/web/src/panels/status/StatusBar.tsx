@@ -1,23 +1,12 @@
-/** One line: the connection, the file, how the drawing keeps up, and the keys that matter here. */
+/** One line: the connection, the file and its counts; and for a moment what was announced. */
 import { useEffect, useState } from "preact/hooks";
 import { allData } from "../../state/actions";
 import { baseName, bytes, count, plural, short } from "../../state/format";
 import { retryNow } from "../../state/live";
-import {
-  bundle,
-  connection,
-  fatal,
-  overlay,
-  hasRows,
-  run,
-  view,
-  announcement,
-} from "../../state/state";
-import { stats } from "../../state/stage";
+import { announcement, connection, fatal, hasRows, run } from "../../state/state";
 
 export function StatusBar() {
   const r = run.value;
-  const s = stats.value;
   return (
     <footer class="status" data-region="Status">
       <Connected />
@@ -33,17 +22,7 @@ export function StatusBar() {
           </span>
         </>
       )}
-      {s && bundle.value && view.value.page === "graphs" && (
-        <span class="wide num">
-          layout {Math.round(s.layoutMs)} ms, frame {Math.max(0, s.frameMs).toFixed(1)} ms
-        </span>
-      )}
       <Said />
-      <span class="sp" />
-      {bundle.value && view.value.page === "graphs" && <Hints />}
-      <button type="button" class="link plain row g4" onClick={() => (overlay.value = "keys")}>
-        <kbd>?</kbd> keys
-      </button>
     </footer>
   );
 }
@@ -64,27 +43,6 @@ function Said() {
     <span class="el said" aria-hidden="true" title={shown}>
       {short(shown, 200)}
     </span>
-  );
-}
-
-function Hints() {
-  return (
-    <>
-      <span class="row g4 mid">
-        <kbd>←</kbd>
-        <kbd>→</kbd> step
-      </span>
-      <span class="row g4 mid">
-        <kbd>[</kbd>
-        <kbd>]</kbd> pass
-      </span>
-      <span class="row g4 wide">
-        <kbd>A</kbd> all nodes
-      </span>
-      <span class="row g4 wide">
-        <kbd>M</kbd> merged
-      </span>
-    </>
   );
 }
 

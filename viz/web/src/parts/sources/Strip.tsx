@@ -9,9 +9,19 @@ const LONGEST = 400;
 const CLASSES = { keyword: "k", number: "nn", comment: "cm", string: "cm", label: "b" };
 
 export function Strip({ model }: { model: SourcesModel }) {
+  const columns = model.columns();
+  const isWhole = columns.every((id) => model.artifact(id) && !model.artifact(id)!.error);
+  if (isWhole && !model.linked.isAny.value)
+    return (
+      <div class="src-cols strip">
+        <section class="one t3">
+          <span class="el">Select a node, or point at one: the lines that it became stand here.</span>
+        </section>
+      </div>
+    );
   return (
     <div class="src-cols strip">
-      {model.columns().map((id) => (
+      {columns.map((id) => (
         <OneLine key={id} model={model} id={id} />
       ))}
     </div>
