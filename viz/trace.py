@@ -54,6 +54,7 @@ from viz.recording.reports import (
     Origins,
     RewriteBegin,
     RewriteEnd,
+    Unloadable,
     Values,
     Visited,
 )
@@ -294,6 +295,11 @@ class Recorder:
         self._here.part.add(Kernel(ast, program))
         if self.capture is not None:
             self.capture.know(ast)
+
+    def unloadable(self, ast: UOp, error: BaseException) -> None:
+        """See Observer."""
+        self._here.part.add(Unloadable(ast, error_data(error), _clock()))
+        self.flush()
 
     def origins(self, ast: UOp, lines: Mapping[UOp, str]) -> None:
         """See Observer."""

@@ -270,8 +270,8 @@ def _compared(
         if not error <= limit:
             at, found, wanted = first_wrong(got, right[number], dtype.name, limit)
             detail = (
-                f"data{number} is off by up to {error:.3g}, where {limit:.3g} is allowed; the first "
-                f"wrong element is {at}: {found:.7g} in place of {wanted:.7g}"
+                f"data{number} is off by up to {error:.3g}, where {limit:.3g} is allowed; the "
+                f"first wrong element is {at}: {found:.7g} in place of {wanted:.7g}"
             )
             return error, limit, detail
         worst, tolerance = max(worst, error), max(tolerance, limit)

@@ -13,7 +13,7 @@ from typing import Final, Protocol
 
 from core.beam import tuned
 from core.compile import compile_kernel
-from core.errors import RunError
+from core.errors import RunError, UopvizError
 from core.helpers import DEBUG
 from core.kernelname import kernel_name
 from core.passes.optimize import settings
@@ -95,7 +95,14 @@ def _kernel(ast: UOp, device: str, compiled: Callable[[UOp, Target, str], Progra
         print(f"{device:>10} {program.name:<32} {report.splitlines()[0]}")
     if DEBUG.value >= 2:
         print(program.source.text)
-    return Kernel(program.name, found.load(program), program.bytes, program.flops)
+    try:
+        runner = found.load(program)
+    except UopvizError as error:
+        observer = attached()
+        if observer is not None:
+            observer.unloadable(ast, error)
+        raise
+    return Kernel(program.name, runner, program.bytes, program.flops)
 
 
 _nothing: Final[Mapping[str, int]] = {}

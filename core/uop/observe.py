@@ -103,6 +103,10 @@ class Observer(Protocol):
     def kernel(self, ast: UOp, program: object) -> None:
         """Inside a kernel context: the finished Program."""
 
+    def unloadable(self, ast: UOp, error: BaseException) -> None:
+        """The program of the kernel `ast`, which was finished before, cannot be loaded on a device:
+        its text does not assemble, or the device refuses it."""
+
     def origins(self, ast: UOp, lines: Mapping[UOp, str]) -> None:
         """The kernel `ast` was built, or an equal one, or a graph `ast` of Tensors was cut into
         kernels: which lines of the user's program ask for its nodes, a line of text each ("": none

@@ -23,6 +23,7 @@ from viz.compare.matching.pairing import ScopeMatch
 from viz.compare.matching.rules import Rules
 from viz.compare.matching.side import Part, Scope, Side
 from viz.compare.matching.texts import Digest, digests_of
+from viz.format.cells import as_text
 from viz.ratio import Apart, Times, apart
 from viz.read.records import Context, Rewrite
 from viz.views.kernels import may_run
@@ -163,7 +164,7 @@ def compare_pair(match: ScopeMatch, rules: Rules) -> Pair:
     figures_a = figures_of(a, texts_a, times_a) if a is not None else None
     figures_b = figures_of(b, texts_b, times_b) if b is not None else None
     if a is None or b is None:
-        failures = [_failure(s, r, s is b) for s in (a, b) if s for r in s.passes if r.error]
+        failures = [f for s in (a, b) if s for f in _all_failures(s, s is b)]
         state = "removed" if b is None else "added"
         return Pair(match, state, figures_a, figures_b, None, failures=_innermost(failures))
     edited = a.is_edited or b.is_edited  # then there are no steps to compare
@@ -195,8 +196,15 @@ def _failed(scope: Scope) -> bool:
     return scope.entry.error is not None
 
 
+def _all_failures(scope: Scope, in_b: bool) -> list[Failure]:
+    own = [_own_failure(scope, in_b)] if _failed(scope) else []
+    return [*own, *(_failure(scope, one, in_b) for one in scope.passes if one.error)]
+
+
 def _failures(a: Scope, b: Scope, passes: list[PassMatch]) -> list[Failure]:
     found: list[Failure] = []
+    if _failed(a) != _failed(b):
+        found.append(_own_failure(b, True) if _failed(b) else _own_failure(a, False))
     for one in passes:
         failed_a = one.a is not None and one.a.error is not None
         failed_b = one.b is not None and one.b.error is not None
@@ -212,11 +220,21 @@ def _innermost(failures: list[Failure]) -> list[Failure]:
     return [*{(one.in_b, one.message): one for one in failures}.values()]
 
 
+def _own_failure(scope: Scope, in_b: bool) -> Failure:
+    """That of the scope as a whole, such as of a kernel whose text does not assemble; its last pass
+    stands for it."""
+    last = max((one.id for one in scope.passes), default=scope.entry.id)
+    number = scope.part.process.id(last)
+    return Failure(in_b, number, scope.name[:_MAX_NAME], _message(scope.entry.error))
+
+
 def _failure(scope: Scope, rewrite: Rewrite, in_b: bool) -> Failure:
-    said = (rewrite.error or {}).get("message")
-    message = said.partition("\n")[0][:500] if isinstance(said, str) else ""
     where = f'{scope.name[:_MAX_NAME]}, pass "{rewrite.name[:_MAX_NAME]}"'
-    return Failure(in_b, scope.part.process.id(rewrite.id), where, message)
+    return Failure(in_b, scope.part.process.id(rewrite.id), where, _message(rewrite.error))
+
+
+def _message(error: Mapping[str, Any] | None) -> str:
+    return as_text((error or {}).get("message"), 5000).partition("\n")[0][:500]
 
 
 def figures_of(scope: Scope, texts: Mapping[tuple[str, str], Digest], times: Times) -> Figures:

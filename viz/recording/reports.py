@@ -104,6 +104,16 @@ class Kernel:
 
 
 @dataclass(slots=True, eq=False)
+class Unloadable:
+    """The program of the kernel with the AST `root` cannot be loaded; `error` is made by
+    `viz/recording/exceptions.py`."""
+
+    root: UOp
+    error: Mapping[str, object]
+    at: int
+
+
+@dataclass(slots=True, eq=False)
 class Origins:
     """The lines that ask for the nodes of the kernel with the AST `root`, a line of text each."""
 
@@ -172,6 +182,7 @@ Report = (
     | RewriteEmpty
     | Artifact
     | Kernel
+    | Unloadable
     | Origins
     | Launch
     | Memory

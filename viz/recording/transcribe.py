@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from core.kernelname import kernel_name
 from core.uop.matcher import PatternMatcher
 from core.uop.observe import MemoryChange
 from core.uop.origin import lines_in
@@ -40,6 +41,7 @@ from viz.recording.reports import (
     RewriteBegin,
     RewriteEmpty,
     RewriteEnd,
+    Unloadable,
     Values,
     Visited,
 )
@@ -102,6 +104,8 @@ class Transcriber:
         self._allocations: dict[int, int] = {}
         """Numbers of those that last, by the core's keys."""
         self._taken = 0
+        self._compiled: dict[int, int] = {}
+        """The context in which each kernel was compiled last, by its AST."""
         self._asked: dict[int, int] = {}
         """Of each kernel, by its AST, a hash of the lines that were written last."""
         self._visits: dict[tuple[str, int], Visits] = {}
@@ -403,8 +407,11 @@ class Transcriber:
                     numbers,
                     report.facts,
                 )
+            case Unloadable():
+                self._unloadable(report)
             case Kernel():
                 info = program_info(report.program)
+                self._compiled[self._number(report.root)] = context
                 writer.kernel(
                     context,
                     info.name,
@@ -415,6 +422,16 @@ class Transcriber:
                 )
             case _:  # rewrites, which `_reports` writes
                 pass
+
+    def _unloadable(self, report: Unloadable) -> None:
+        """The context in which the kernel was compiled has failed; where that was before the
+        recording, one of its own."""
+        context, at = self._compiled.get(self._number(report.root), 0), self.writer.since(report.at)
+        if not context:
+            context = self.writer.context_begin(kernel_name(report.root), "kernel", at=at)
+            self.writer.context_end(context, report.error, at=at)
+        else:
+            self.writer.context_failed(context, report.error)
 
     def _origins(self, report: Origins) -> None:
         kernel, told = self._number(report.root), tuple(report.lines.values())

@@ -6,7 +6,7 @@ Never reads events.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any, Final, cast
 
@@ -173,12 +173,13 @@ def _left_out(process: Process) -> list[Problem]:
 
 
 def _errors(process: Process) -> list[Problem]:
-    """Errors of rewrites; of those that one exception passed through, the innermost."""
+    """Errors of rewrites, and of what failed outside of them, such as a kernel whose text does not
+    assemble; of those that one exception passed through, the innermost."""
     last: dict[str, Rewrite] = {}
     for rewrite in process.file.rewrites.values():
         if rewrite.error is not None:
             last[as_text(rewrite.error.get("message"))] = rewrite
-    found: list[Problem] = []
+    found = [*_failed_contexts(process, last)]
     for message, rewrite in list(last.items())[:_MAX_PROBLEMS]:
         rule = process.file.rules.get(as_int((rewrite.error or {}).get("rule")))
         where = f"rule {rule.name}, " if rule is not None else ""
@@ -195,6 +196,25 @@ def _errors(process: Process) -> list[Problem]:
         what = f"{len(last) - _MAX_PROBLEMS:,} more passes failed"
         found.append(Problem(what, process.file.path.name, "the list of passes marks them"))
     return found
+
+
+def _failed_contexts(process: Process, known: Mapping[str, object]) -> Iterator[Problem]:
+    failed = {
+        as_text(context.error.get("message")): context
+        for context in process.file.contexts.values()
+        if context.error is not None
+    }
+    failed = {message: context for message, context in failed.items() if message not in known}
+    for message, context in [*failed.items()][:_MAX_PROBLEMS]:
+        what, _, details = message.partition("\n")
+        yield Problem(
+            what[:500],
+            f"{context.kind} {context.name}",
+            " ".join(details.split())[:500] or "the list of passes marks it",
+        )
+    if len(failed) > _MAX_PROBLEMS:
+        what = f"{len(failed) - _MAX_PROBLEMS:,} more kernels failed"
+        yield Problem(what, process.file.path.name, "the list of passes marks them")
 
 
 def _program_name(command: Sequence[str]) -> str:

@@ -19,6 +19,9 @@ from viz.format.blocks import REWRITES
 from viz.format.rows import ContextRow, RewriteRow, plain_text
 from viz.write.log import Block
 
+MAX_ENDED: Final = 256
+"""Contexts that have ended and are remembered: they may turn out to have failed."""
+
 T = TypeVar("T")
 _cells: Final = attrgetter(*REWRITES.names)
 
@@ -67,6 +70,8 @@ class Entries:
         self._changed_contexts: dict[int, ContextRow] = {}
         self._changed_rewrites: dict[int, _Rewrite] = {}
         """As they are now; the counts in these mean nothing where there is an older row."""
+        self._ended: dict[int, ContextRow] = {}
+        """The contexts that ended last, which are in the file."""
 
     def next(self) -> int:
         """The number of the next context or rewrite."""
@@ -90,6 +95,11 @@ class Entries:
         if row.us is None:
             us, text = max(0, at - row.start), json.dumps(error) if error else None
             self._changed_contexts[number] = replace(row, us=us, error=text)
+
+    def fail_context(self, number: int, error: Mapping[str, object]) -> None:
+        """A context that is open, or was one of the last to end, has failed. Raises TraceError."""
+        row = self._ended.get(number) or self._context(number)
+        self._changed_contexts[number] = replace(row, error=json.dumps(error))
 
     def put_rewrite(self, row: RewriteRow) -> None:
         """Adds a rewrite, which is open until `close_rewrite`. Where it has ended already, it is
@@ -151,8 +161,12 @@ class Entries:
 
         def forget() -> None:
             for number, context in contexts.items():
+                if context.us is not None:
+                    self._ended[number] = context
                 _settle(self._contexts, number, context, context.us is None)
                 _remove(self._changed_contexts, number, context)
+            while len(self._ended) > MAX_ENDED:
+                self._ended.pop(next(iter(self._ended)), None)
             for number, rewrite in made.items():
                 _settle(self._rewrites, number, rewrite, rewrite.open)
                 _remove(self._changed_rewrites, number, rewrites.get(number))

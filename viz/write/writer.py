@@ -158,6 +158,11 @@ class TraceWriter:
         """A group ends, `error` ({"message", "traceback"}) if by an exception."""
         self._output.entries.end_context(context, self.now() if at is None else at, error)
 
+    def context_failed(self, context: int, error: Mapping[str, object]) -> None:
+        """A group that has ended turns out to have failed, such as a kernel whose text does not
+        assemble. Raises TraceError for one that ended many groups ago."""
+        self._output.entries.fail_context(context, error)
+
     def rewrite_begin(
         self,
         name: str,
