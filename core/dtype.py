@@ -227,17 +227,19 @@ class dtypes:
 
     @staticmethod
     def min(dtype: DType) -> ConstType:
-        """The smallest value: -inf for floats, False for bool."""
+        """The smallest value: -inf for floats that have it, False for bool."""
         if dtypes.is_int(dtype):
             return 0 if dtypes.is_unsigned(dtype) else -(1 << (dtype.bits - 1))
-        return -math.inf if dtypes.is_float(dtype) else False
+        return -float(dtypes.max(dtype)) if dtypes.is_float(dtype) else False
 
     @staticmethod
     def max(dtype: DType) -> ConstType:
-        """The largest value: inf for floats, True for bool."""
+        """The largest value: inf for floats that have it, True for bool."""
         if dtypes.is_int(dtype):
             return (1 << (dtype.bits - (0 if dtypes.is_unsigned(dtype) else 1))) - 1
-        return math.inf if dtypes.is_float(dtype) else True
+        if not dtypes.is_float(dtype):
+            return True
+        return dtypes.finfo(dtype.scalar()).max if _has_no_infinity(dtype) else math.inf
 
     @staticmethod
     def finfo(dtype: DType) -> FloatInfo:
@@ -356,11 +358,15 @@ def truncate(value: ConstType, dtype: DType) -> ConstType:
     return round_float(float(value), dtype)
 
 
+def _has_no_infinity(dtype: DType) -> bool:
+    return dtype.name == "fp8e4m3"
+
+
 def round_float(value: float, dtype: DType) -> float:
     """`value` rounded to the nearest float of `dtype` (ties to even); overflow gives inf, or NaN
     for fp8e4m3, which has no inf (OCP 8-bit floating point specification, 1.0)."""
     if not math.isfinite(value):
-        return math.nan if dtype.name == "fp8e4m3" else value
+        return math.nan if _has_no_infinity(dtype) else value
     if dtype.fmt is not None:
         try:
             return float(struct.unpack(dtype.fmt, struct.pack(dtype.fmt, value))[0])
@@ -372,7 +378,7 @@ def round_float(value: float, dtype: DType) -> float:
         rounded = math.ldexp(round(math.ldexp(value, mantissa - exponent)), exponent - mantissa)
         if abs(rounded) <= largest:
             return math.copysign(rounded, value)
-    return math.nan if dtype.name == "fp8e4m3" else math.copysign(math.inf, value)
+    return math.nan if _has_no_infinity(dtype) else math.copysign(math.inf, value)
 
 
 # mantissa bits, smallest normal exponent, largest finite value

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from core.uop import UOp
+from core.uop.givenkernel import check_node
 from core.uop.kernelinfo import KERNEL_NAME, KernelInfo
 from core.uop.kernels import sizes_of
 from core.uop.serial import digest
@@ -29,6 +30,7 @@ def kernel_name(ast: UOp) -> str:
     reduces; then four letters of a hash of the AST. The name in the AST's KernelInfo, where it has
     one that every language takes.
     """
+    check_node(ast, "kernel_name")
     info = ast.arg
     if isinstance(info, KernelInfo) and info.found_for:  # as without a search
         info = replace(info, opts=None, found_for="")

@@ -40,6 +40,7 @@ FUZZ: tuple[tuple[str, str, int], ...] = (
     ("states of kernels", "tests/core/runtime/reference/test_states.py", 500),
     ("mutants of rules", "tests/viz/whatif/test_mutants.py", 2_000),
     ("random rewrites checked", "tests/core/prove/test_random_rewrites.py", 200_000),
+    ("random pairs executed", "tests/core/prove/test_pairs_executed.py", 5_000),
     ("steps of mutants checked", "tests/viz/check/test_mutants.py", 500),
     ("pairs of runs with a known difference", "tests/viz/compare/test_truth.py", 30),
     ("rules left out", "tests/viz/whatif/test_left_out.py", 300),
@@ -105,6 +106,8 @@ def parts() -> list[Part]:
             {"CONFORMANCE_EXAMPLES": "100"},
         )
     )
+    prover = (PYTHON, "-m", "tests.core.prove.night", *(("--jobs", JOBS) if JOBS != "auto" else ()))
+    found.append(Part("the prover against execution", prover))
     on_targets = (PYTHON, "-m", "tests.on_targets", *(("--jobs", JOBS) if JOBS != "auto" else ()))
     found.append(Part("kernels on all targets", on_targets))
     return found

@@ -22,7 +22,7 @@ from viz.command.arguments import Parser
 from viz.command.parser import build_parser, command_names
 from viz.command.stopping import Stopping
 from viz.settings import UOPVIZ_TRACEBACK
-from viz.terminal import Progress, drop_output, say
+from viz.terminal import Progress, drop_output, say, shell_word
 
 PROBLEM: Final = 2
 """The exit code where nothing could be done, or told."""
@@ -82,12 +82,12 @@ def _check_command(parser: Parser, words: Sequence[str]) -> None:
     if word is None or word in (*known, "_complete"):
         return
     if os.path.exists(word):
-        hint = f"uopviz open {word}"
+        hint = f"uopviz open {shell_word(word)}"
     elif close := get_close_matches(word, known, 1):
         hint = f"did you mean uopviz {close[0]}?"
     else:
         hint = "the commands are " + ", ".join(known)
-    say(f"there is no command {word!r}")
+    say(f"there is no command '{word}'")
     say(f"hint: {hint}", name=False, style="hint")
     sys.exit(2)
 

@@ -44,6 +44,8 @@ WHEN: Final = ("auto", "always", "never")
 PAGER: Final = "less -FRX"
 ELLIPSIS: Final = "…"
 """Stands for what was cut off."""
+_QUOTED: Final = "\\'"
+"""What has a meaning of its own between $' and '."""
 _FORCING: Final = ("FORCE_COLOR", "CLICOLOR_FORCE")
 _AFTER: Final = 1.0
 """Seconds that a task may take before its progress is shown."""
@@ -65,16 +67,17 @@ Line = Piece | tuple[Piece, ...]
 
 
 def clean(text: object) -> str:
-    """Text for a terminal, in one line, with control characters as escapes."""
-    return "".join(c if c.isprintable() or c == " " else repr(c)[1:-1] for c in str(text))
+    """Text for a terminal, in one line, with escapes for what cannot be shown: control characters,
+    and bytes of a name that are no UTF-8."""
+    return "".join(c if c.isprintable() else _escaped(c) for c in str(text))
 
 
 def shell_word(text: str) -> str:
-    """A path or a name as one word of a command that can be pasted. What cannot be shown, such as
-    bytes that are no UTF-8, is in the escapes of bash, zsh and ksh."""
+    """A path or a name as one word of a command that can be pasted. What cannot be shown is in the
+    escapes of `clean`, which bash, zsh and ksh read between $' and '."""
     if text.isprintable():
         return shlex.quote(text)
-    shown = (c if c.isprintable() and c not in "\\'" else _escaped(c) for c in text)
+    shown = ("\\" + c if c in _QUOTED else clean(c) for c in text)
     return f"$'{''.join(shown)}'"
 
 
@@ -310,7 +313,14 @@ class Progress:
 
 
 def _escaped(c: str) -> str:
-    return "".join(f"\\x{byte:02x}" for byte in os.fsencode(c))
+    """A character as shells read it: its bytes, of which a name of a file is made."""
+    if c.isascii():
+        return repr(c)[1:-1]
+    try:
+        raw = c.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # half of a pair, which no name has
+        raw = c.encode("utf-8", "surrogatepass")
+    return "".join(f"\\x{byte:02x}" for byte in raw)
 
 
 def _of(line: Line) -> tuple[Piece, ...]:

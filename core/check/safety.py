@@ -15,6 +15,7 @@ from core.dtype import AddrSpace, PtrDType, dtypes
 from core.errors import RunError
 from core.helpers import prod
 from core.shape import ShapeTracker, View
+from core.uop.givenkernel import check_node
 from core.uop.kernelinfo import KernelInfo
 from core.uop.kernels import is_lowered
 from core.uop.ldmatrix import ROW
@@ -37,6 +38,7 @@ def check_kernel(ast: UOp, max_bytes: int = MAX_BYTES, *, inside: bool = True) -
     where an access may leave its memory, or where the arguments take more than `max_bytes`.
     `inside` false: a kernel of loops may have accesses of which that is not known, since it is only
     compiled, or run by a machine that checks every access."""
+    check_node(ast, "check_kernel")
     lowered = is_lowered(ast)
     rooted = ast.op is Ops.SINK and ast.src
     if not rooted or not (lowered or all(s.op is Ops.STORE for s in ast.src)):

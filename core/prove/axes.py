@@ -7,9 +7,9 @@ from itertools import product
 from typing import Final
 from weakref import WeakKeyDictionary
 
-from core.dtype import dtypes
+from core.dtype import PtrDType, dtypes
 from core.errors import UopvizError
-from core.uop import Ops, UOp
+from core.uop import GroupOp, Ops, UOp
 from core.uop.kernelinfo import AxisType
 
 Axes = tuple[tuple[int, int], ...]
@@ -20,6 +20,7 @@ MAX_LANES: Final = 1024
 LANES: Final = frozenset({AxisType.UPCAST, AxisType.UNROLL})
 """Loops that become lanes."""
 _known: WeakKeyDictionary[UOp, Axes] = WeakKeyDictionary()
+_partial: WeakKeyDictionary[UOp, bool] = WeakKeyDictionary()
 
 
 class UnknownMeaningError(UopvizError):
@@ -94,6 +95,27 @@ def axes_of(u: UOp) -> Axes:
                 own -= {axis for r in node.src[1:] for axis in own_axes(r)}
             _known[node] = tuple(sorted(own))
     return _known[u]
+
+
+def is_partial(u: UOp) -> bool:
+    """Whether a node, or one below it, may be undefined: its bounds say nothing of it then."""
+    stack = [u]
+    while stack:
+        node = stack[-1]
+        todo = [s for s in node.src if s not in _partial] if node not in _partial else []
+        if todo:
+            stack += todo
+            continue
+        stack.pop()
+        if node not in _partial:
+            _partial[node] = _is_open(node) or any(_partial[s] for s in node.src)
+    return _partial[u]
+
+
+def _is_open(u: UOp) -> bool:
+    if u.op is Ops.INDEX and not isinstance(u.src[0].dtype, PtrDType):
+        return dtypes.is_bool(u.src[-1].dtype.scalar())
+    return u.op is Ops.LENGTH or (u.arg is not None and u.op in GroupOp.Elementwise)
 
 
 def inwards(loop: UOp) -> tuple[bool, int]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from core.dtype import PtrDType, dtypes
-from core.prove.axes import LANES, axes_of, is_gated, loops_bound
+from core.prove.axes import LANES, axes_of, is_gated, is_partial, loops_bound
 from core.uop import Ops, UOp
 
 DEPTHS: Final[tuple[int, ...]] = (3, 6, 12, 40)
@@ -23,6 +23,7 @@ _LEAVES: Final = frozenset(
         Ops.RANGE,
         Ops.SPECIAL,
         Ops.DEFINE_VAR,
+        Ops.BIND,
         Ops.DEFINE_GLOBAL,
         Ops.DEFINE_LOCAL,
         Ops.DEFINE_REG,
@@ -112,7 +113,9 @@ def _described(
         lanes = tuple(sorted((r.arg, place.get(r, -1)) for r in u.ranges if r.arg[-1] in LANES))
         loops = tuple(sorted(r.arg[0] for r in u.ranges if r in bound))
         gated = isinstance(u.dtype, PtrDType) and is_gated(u)
-        return ("cut", u.dtype, repr(u.bounds), shape, lanes, axes_of(u), loops, gated)
+        lengths = u.lengths if shape else ()
+        bounds = None if is_partial(u) else repr(u.bounds)
+        return ("cut", u.dtype, bounds, shape, lanes, axes_of(u), loops, gated, lengths)
     arg = repr(u.arg)
     if u.op in (Ops.BUFFER, Ops.DEFINE_GLOBAL, Ops.DEFINE_REG, Ops.DEFINE_LOCAL):
         arg = "" if u.op is not Ops.BUFFER else repr(u.arg)

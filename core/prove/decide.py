@@ -19,11 +19,13 @@ import numpy as np
 from core.dtype import dtypes
 from core.errors import UopvizError
 from core.prove import bitvector
+from core.prove.counterexample import Counterexample
 from core.prove.cut import cut_at, depths, key_of
 from core.prove.floats import Floats, compare_floats
-from core.prove.outside import OUTSIDE, leaves_memory
+from core.prove.outside import BELOW, OUTSIDE, below, inside, new_reads
 from core.prove.pairs import Question, question
 from core.prove.rare import HIDDEN, under_rare_conditions
+from core.prove.refine import is_defined, refined
 from core.prove.sample import SAMPLES, Samples
 from core.prove.term import Kind, Term, postorder
 from core.prove.value import UnknownMeaningError
@@ -42,6 +44,8 @@ TRIED: Final = "every value was tried"
 BY_Z3: Final = "z3"
 NO_Z3: Final = "z3 is not installed: integers are sampled"
 LENGTHS: Final = "what lies behind the length of an axis is left out later"
+OPEN: Final = "no sample shows a difference where what is replaced has a value"
+INSIDE: Final = "exact, and inside of memory"
 RENAMED: Final = "the argument of a kernel stands for this memory"
 
 
@@ -61,6 +65,8 @@ class Checker:
         self.options = options or Options()
         self._known: dict[tuple[Any, ...], Verdict] = {}
         self.asked = self.made = 0
+        self.counterexample: Counterexample | None = None
+        """The values of the last answer that says "differs"."""
 
     def check(self, before: UOp, after: UOp, assumes: Sequence[Assumes] = ()) -> Verdict:
         """What is known of `after` in place of `before`. `assumes`: what the rule declares to give
@@ -72,6 +78,7 @@ class Checker:
             return Verdict("assumes", str(Assumes.CONTEXT))
         found = Verdict("unchecked", "nothing was compared")
         previous: frozenset[UOp] | None = None
+        fresh: set[UOp] | None = None
         for depth in depths(after):
             cut = cut_at(before, after, depth)
             if cut == previous:
@@ -84,6 +91,10 @@ class Checker:
             except (UopvizError, RecursionError, ArithmeticError, AssertionError,
                     ValueError, LookupError, TypeError) as error:  # fmt: skip
                 found = Verdict("unchecked", f"cannot be translated: {type(error).__name__}")
+            if found.kind in ("proved", "sampled"):
+                fresh = new_reads(before, after) if fresh is None else fresh
+                if below(fresh, after, cut - {before, after}):
+                    found = Verdict("unchecked", BELOW)
             if found.kind not in ("differs", "unchecked"):
                 return found
         return found
@@ -116,13 +127,7 @@ class Checker:
         return self._answer(question(before, after, cut), assumes)
 
     def _answer(self, asked: Question, assumes: tuple[Assumes, ...]) -> Verdict:
-        pairs = list(asked.pairs)
-        for stores in asked.stores:
-            pairs += matched(asked.terms, *stores)
-        for a, b in pairs:
-            if a.dtype != b.dtype:
-                raise UnknownMeaningError(f"{a.dtype} becomes {b.dtype}")
-        open_pairs = [(a, b) for a, b in pairs if a is not b]
+        open_pairs, counted = _open(asked)
         if len(open_pairs) > MAX_PAIRS:
             raise UnknownMeaningError(f"{len(open_pairs):,} pairs of values")
         reduces = any(t.op is Kind.REDUCE for t in postorder(t for p in open_pairs for t in p))
@@ -131,21 +136,59 @@ class Checker:
         found = self._all(asked, open_pairs, assumes) if open_pairs else Verdict("proved", PROVED)
         if found.kind == "differs" and asked.unknown:
             return _unknown(asked)
+        if found.kind == "differs" and any(counts is not None for counts in counted):
+            found = self._where_it_counts(asked, found, open_pairs, counted, assumes)
         if found.kind == "sampled" and self._is_hidden(asked, open_pairs, assumes):
             return Verdict("unchecked", HIDDEN)
-        if found.kind in ("proved", "sampled") and self._leaves_memory(asked):
-            return Verdict("unchecked", OUTSIDE)
+        if found.kind in ("proved", "sampled"):
+            found = self._inside(asked, found)
         if asked.memories and found.kind == "proved":
             return replace(found, kind="assumes", how=RENAMED)
         return found
 
-    def _leaves_memory(self, asked: Question) -> bool:
-        """Whether what comes after reads outside of memory, and what was before does not."""
-        samples = Samples(self.options.samples, self.options.seed, 1 << 16)
+    def _where_it_counts(
+        self,
+        asked: Question,
+        found: Verdict,
+        pairs: list[tuple[Term, Term]],
+        counted: list[Term | None],
+        assumes: tuple[Assumes, ...],
+    ) -> Verdict:
+        """The answer to pairs that were found to differ: compared once more where what is written
+        is written, and where the first side is defined and inside of memory."""
+        if (shown := self.counterexample) is not None and shown.pair in pairs:
+            counts = counted[pairs.index(shown.pair)]
+            if counts is None or shown.holds(counts):
+                return found
+        choose, again = asked.terms.alu, list[tuple[Term, Term]]()
+        for (a, b), counts in zip(pairs, counted, strict=True):
+            again.append((a, b if counts is None else choose(Ops.WHERE, a.dtype, (counts, b, a))))
+        again = [(a, b) for a, b in again if a is not b]
+        found = self._all(asked, again, assumes) if again else Verdict("unchecked", OPEN)
+        return found if found.kind == "differs" else Verdict("unchecked", OPEN)
+
+    def _inside(self, asked: Question, found: Verdict) -> Verdict:
+        """The answer, where what comes after stays inside of memory if what was before does."""
+        if not asked.leaves:
+            return found
+        count = self.options.samples
         try:
-            return leaves_memory(asked.terms, *asked.reads, samples)
+            held = Samples(count, self.options.seed, 1 << 16).run(asked.leaves)
         except UnknownMeaningError:
-            return False
+            held = []
+        if any(values.any() for values in held):
+            return Verdict("unchecked", OUTSIDE)
+        if found.kind != "proved":
+            return found
+        false = asked.terms.const(dtypes.bool, False)
+        for condition in asked.leaves:
+            way = self._proof(condition, false)
+            if isinstance(way, dict):
+                return Verdict("unchecked", OUTSIDE)
+            if way is None:
+                hint = bitvector.HINT if bitvector.solver_module() is None else ""
+                return Verdict("sampled", INSIDE, count, hint=hint)
+        return found
 
     def _is_hidden(
         self, asked: Question, pairs: list[tuple[Term, Term]], assumes: tuple[Assumes, ...]
@@ -216,7 +259,8 @@ class Checker:
         """The difference of two terms, where some sample shows one with the integers for which z3
         says that a part of them differs, and any floats and memory."""
         try:
-            found = self._on(self.options.samples, 1 << 16, [pair], assumes, values)
+            fixed = consistent(pair, values)
+            found = self._on(self.options.samples, 1 << 16, [pair], assumes, fixed)
         except UnknownMeaningError:
             return None
         return found if found.kind == "differs" else None
@@ -257,6 +301,7 @@ class Checker:
 
     def _differs(self, samples: Samples, a: Term, b: Term, row: int) -> Verdict:
         """The values of one sample for which two terms differ."""
+        self.counterexample = Counterexample(samples, row, (a, b))
         leaves = [t for t in postorder([a, b]) if t.op in (Kind.INPUT, Kind.READ)]
         try:
             found = samples.run([a, b, *leaves])
@@ -270,9 +315,42 @@ class Checker:
         return Verdict("differs", "for these values", samples.count, 0.0, names, shown[0], shown[1])
 
 
+def _open(asked: Question) -> tuple[list[tuple[Term, Term]], list[Term | None]]:
+    """The pairs that are not the same terms, and the condition under which each counts; None:
+    always."""
+    terms, all_ = asked.terms, list(asked.pairs)
+    pairs, counted = list[tuple[Term, Term]](), list[Term | None]()
+    for stores in asked.stores:
+        all_ += matched(terms, *stores)
+    allowed = asked.allowed
+    if asked.stores:
+        written = inside(terms, [w.address for stores in asked.stores for w in stores[0]])
+        allowed = terms.both(allowed, written) if written is not None else allowed
+    for a, b, gate in all_:
+        if a.dtype != b.dtype:
+            raise UnknownMeaningError(f"{a.dtype} becomes {b.dtype}")
+        x, y = refined(terms, a, b)
+        if x is y:
+            continue
+        defined = is_defined(terms, a)
+        conditions = [
+            c for c in (gate, defined, allowed) if c is not None and not (c.constant and c.data)
+        ]
+        pairs.append((x, y))
+        counted.append(terms.both(*conditions) if conditions else None)
+    return pairs, counted
+
+
 def _unknown(asked: Question) -> Verdict:
     ops = ", ".join(sorted({u.op.name for u in asked.unknown}))
     return Verdict("unchecked", f"what {ops} computes here is not known")
+
+
+def consistent(pair: tuple[Term, Term], values: dict[Term, int]) -> dict[Term, int]:
+    """Of the values that z3 proposes, those that go together: where not all that is read of a
+    memory has one, its other elements would not fit."""
+    free = {t.data for t in postorder(pair) if t.op is Kind.READ and t not in values}
+    return {t: v for t, v in values.items() if t.op is not Kind.READ or t.data not in free}
 
 
 def goals(a: Term, b: Term) -> list[tuple[Term, Term]]:

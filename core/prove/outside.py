@@ -1,51 +1,76 @@
 """Whether a replacement reads outside of memory where what it replaces does not.
 
 What is read where a gate is dropped may be thrown away again: the values are equal then, but the
-read is not allowed. Samples tell: a place below a cut is unknown, and is taken to be allowed.
+read is not allowed. The same holds for an element of a value beyond its shape. A place below a cut
+is unknown, and is taken to be allowed. Never decides whether values are equal.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
-import numpy as np
-import numpy.typing as npt
-
 from core.dtype import PtrDType, dtypes
-from core.prove.places import MEMORIES, Address
-from core.prove.sample import Samples
+from core.prove.places import MEMORIES, Address, Axis
 from core.prove.term import Term, Terms
 from core.uop import Ops, UOp
 
 OUTSIDE: Final = "reads outside of memory where the other does not"
+BELOW: Final = "new reads lie too deep to be looked into"
+_INT: Final = dtypes.int64
+_READS: Final = frozenset({Ops.LOAD, Ops.INDEX})
 
 
-def leaves_memory(
-    terms: Terms, before: Sequence[Address], after: Sequence[Address], samples: Samples
-) -> bool:
-    """Whether in some sample a place of `after` lies outside of its memory, and none of `before`
-    does. Raises UnknownMeaningError where the samples have no values for a place."""
-    wrong = _outside(terms, [place for place in after if place not in before], samples)
-    return bool(wrong.any() and (wrong & ~_outside(terms, before, samples)).any())
+def leaving(terms: Terms, before: Sequence[Address], after: Sequence[Address],
+            given: Term) -> list[Term]:  # fmt: skip
+    """Conditions that must never hold: a place of `after` lies outside of its memory, and no place
+    of `before` does, though `given` holds. What surely never holds is left out."""
+    own = [_outside(terms, place) for place in after if place not in before]
+    wrong = [condition for condition in own if condition is not None]
+    if not wrong:
+        return []
+    false = allowed = terms.const(dtypes.bool, False)
+    for place in before:
+        if (condition := _outside(terms, place)) is not None:
+            allowed = terms.alu(Ops.OR, dtypes.bool, (allowed, condition))
+    found = [
+        terms.both(condition, terms.negated(allowed), given) for condition in dict.fromkeys(wrong)
+    ]
+    return [condition for condition in found if condition is not false]
 
 
-def _outside(terms: Terms, places: Sequence[Address], samples: Samples) -> npt.NDArray[np.bool_]:
-    """The samples in which a place that is accessed lies outside of its memory."""
-    found = np.zeros(samples.count, np.bool_)
-    true = terms.const(dtypes.bool, True)
-    for place in places:
-        size = _size(place.memory)
-        if size is None or (place.at.low >= 0 and place.at.high < size):
-            continue
-        roots: list[Term] = [place.at, place.gate or true]
-        at, gate = samples.run(roots)
-        found |= gate & ((at < 0) | (at >= size))
-    return found
+def inside(terms: Terms, places: Sequence[Address]) -> Term | None:
+    """That no place is accessed outside of its memory; None where none ever is."""
+    found = [out for place in places if (out := _outside(terms, place)) is not None]
+    return terms.both(*map(terms.negated, dict.fromkeys(found))) if found else None
+
+
+def new_reads(before: UOp, after: UOp) -> set[UOp]:
+    """What only the second of two nodes reads, and the addresses of that."""
+    return {u for u in after.toposort() if u.op in _READS} - {*before.toposort()}
+
+
+def below(reads: set[UOp], after: UOp, cut: Collection[UOp]) -> bool:
+    """Whether some of the reads of a node lie below a cut."""
+    return bool(reads) and not reads <= {*after.toposort(lambda u: u not in cut)}
+
+
+def _outside(terms: Terms, place: Address) -> Term | None:
+    """The condition that a place is accessed and lies outside of its memory; None: it never
+    does."""
+    size = _size(place.memory)
+    if size is None or (place.at.low >= 0 and place.at.high < size):
+        return None
+    low = terms.alu(Ops.CMPLT, dtypes.bool, (place.at, terms.const(_INT, 0)))
+    high = terms.alu(Ops.CMPLT, dtypes.bool, (terms.const(_INT, size - 1), place.at))
+    out = terms.alu(Ops.OR, dtypes.bool, (low, high))
+    return terms.both(out, place.gate)
 
 
 def _size(memory: object) -> int | None:
-    """The elements of memory; None where that is not known."""
+    """The elements of memory, or of an axis; None where that is not known."""
+    if isinstance(memory, Axis):
+        return memory.size
     while isinstance(memory, UOp) and memory.op is Ops.AFTER:
         memory = memory.src[0]
     if not isinstance(memory, UOp) or memory.op not in MEMORIES:

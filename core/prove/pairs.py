@@ -6,14 +6,15 @@ element where it is accessed; of stores, what is written where. Never decides wh
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from core.dtype import PtrDType, dtypes
-from core.prove.axes import axes_of, loops_bound
+from core.prove.axes import Point, axes_of, loops_bound
 from core.prove.index import Index, root_index
 from core.prove.node import conjuncts
+from core.prove.outside import inside, leaving
 from core.prove.term import Kind, Term, Terms, postorder
 from core.prove.value import (
     Address,
@@ -30,21 +31,28 @@ OTHER_LOOPS: Final = "other loops: their whole pass has to be run"
 _INT: Final = dtypes.int64
 
 
+Pair = tuple[Term, Term, Term | None]
+"""Two terms, and the condition under which they count; None: always. Where it does not hold they
+may be equal all the same, and are not taken to differ."""
+
+
 @dataclass
 class Question:
     """Pairs of terms, each to be equal; `memories`: memory that stands for other memory, which is
     taken for granted."""
 
     terms: Terms
-    pairs: list[tuple[Term, Term]] = field(default_factory=lambda: list[tuple[Term, Term]]())
+    pairs: list[Pair] = field(default_factory=lambda: list[Pair]())
     stores: list[tuple[list[Write], list[Write]]] = field(
         default_factory=lambda: list[tuple[list[Write], list[Write]]]()
     )
     memories: list[tuple[UOp, UOp]] = field(default_factory=lambda: list[tuple[UOp, UOp]]())
     unknown: frozenset[UOp] = frozenset()
     """Nodes of one side that are inputs though they compute something."""
-    reads: tuple[list[Address], list[Address]] = ([], [])
-    """The places that each side reads."""
+    allowed: Term | None = None
+    """That nothing of the first side lies outside of memory; None: always."""
+    leaves: list[Term] = field(default_factory=lambda: list[Term]())
+    """Conditions that must never hold: the second side leaves memory where the first does not."""
 
 
 def question(before: UOp, after: UOp, cut: frozenset[UOp], unaware: bool = False) -> Question:
@@ -62,7 +70,9 @@ def question(before: UOp, after: UOp, cut: frozenset[UOp], unaware: bool = False
     if read.waiting and _awaited(read, before) != _awaited(read, after):
         raise UnknownMeaningError("values that wait for other work")
     if read.read_at:
-        asked.reads = _reads(read, before), _reads(read, after)
+        sides = _reads(read, before), _reads(read, after)
+        asked.leaves = leaving(terms, *sides, read.iterates((before, after)))
+        asked.allowed = inside(terms, sides[0])
     if inputs := read.opaque | read.cut_values:
         old = old or before.toposort()
         new = after.toposort()
@@ -94,13 +104,18 @@ def _ask(asked: Question, read: Translation, before: UOp, after: UOp) -> None:
         return
     if _is_shaped(before, after):
         shape = before.shape or after.shape or ()
+        if any(u.shape not in (None, (), shape) for u in (before, after)):
+            raise UnknownMeaningError("a value of another shape")
         if before.size == 0 and after.size == 0:
             return  # there is no element to be equal
         index = root_index(terms, shape)
         a, b = (read.element(u, _of(terms, index, u)) for u in (before, after))
         if before.op is Ops.LENGTH:  # what lies behind is left open
-            a, b = _given(terms, read.before(index.axes[before.arg], before.src[1]), (a, b))
-        _add(asked, (a,), (b,))
+            counts = read.before(index.axes[before.arg], before.src[1])
+            a, b = _given(terms, counts, (a, b))
+            _add(asked, (a,), (b,), counts)
+        else:
+            _add(asked, (a,), (b,))
         _renamed(asked)
         return
     axes: Axes = tuple(sorted({*axes_of(before), *axes_of(after)}))
@@ -108,9 +123,10 @@ def _ask(asked: Question, read: Translation, before: UOp, after: UOp) -> None:
         raise UnknownMeaningError("lanes of a loop with two lengths")
     for point in points(axes):
         a, b = read.lanes(before, point), read.lanes(after, point)
-        if before.op is Ops.INDEX and not isinstance(before.src[0].dtype, PtrDType):
-            a, b = _where_gated(terms, read, before, a, b)
-        _add(asked, a, b)
+        held = _gate_of_value(read, before, point)
+        if held is not None:
+            a, b = (_given(terms, held, [v for v in s if isinstance(v, Term)]) for s in (a, b))
+        _add(asked, a, b, held)
 
 
 def _is_shaped(before: UOp, after: UOp) -> bool:
@@ -125,16 +141,12 @@ def _of(terms: Terms, index: Index, u: UOp) -> Index:
     return index if u.shape == index.shape else Index(terms, (), ())
 
 
-def _where_gated(
-    terms: Terms, read: Translation, before: UOp, a: Sequence[Value], b: Sequence[Value]
-) -> tuple[Sequence[Value], Sequence[Value]]:
-    """What an INDEX of a value gives where its gate does not hold is left open."""
-    gate = before.src[-1]
-    if not dtypes.is_bool(gate.dtype):
-        return a, b
-    (held,) = read.values(gate)
-    found = [_given(terms, held, [v for v in side if isinstance(v, Term)]) for side in (a, b)]
-    return found[0], found[1]
+def _gate_of_value(read: Translation, u: UOp, point: Point) -> Term | None:
+    """The gate of an INDEX of a value: what that gives where it does not hold is left open."""
+    of_value = u.op is Ops.INDEX and not isinstance(u.src[0].dtype, PtrDType)
+    if not of_value or u in read.cut or not dtypes.is_bool(u.src[-1].dtype):
+        return None
+    return read.values(u.src[-1], point)[0]
 
 
 def _given(terms: Terms, condition: Term, values: Sequence[Term]) -> list[Term]:
@@ -143,7 +155,9 @@ def _given(terms: Terms, condition: Term, values: Sequence[Term]) -> list[Term]:
     return terms.substitute(values, dict.fromkeys(conjuncts(condition), true))
 
 
-def _add(asked: Question, a: Sequence[Value], b: Sequence[Value]) -> None:
+def _add(
+    asked: Question, a: Sequence[Value], b: Sequence[Value], counts: Term | None = None
+) -> None:
     writes_a = [v for v in a if isinstance(v, Write)]
     writes_b = [v for v in b if isinstance(v, Write)]
     if len(writes_a) == len(a) and len(writes_b) == len(b):
@@ -153,18 +167,18 @@ def _add(asked: Question, a: Sequence[Value], b: Sequence[Value]) -> None:
         raise UnknownMeaningError(f"{len(a)} lanes and {len(b)} lanes")
     for x, y in zip(a, b, strict=True):
         if isinstance(x, Term) and isinstance(y, Term):
-            asked.pairs.append((x, y))
+            asked.pairs.append((x, y, counts))
         elif isinstance(x, Address) and isinstance(y, Address) and x.memory == y.memory:
             asked.pairs += _same_place(asked.terms, x, y)
         else:
             raise UnknownMeaningError("another memory is accessed")
 
 
-def _same_place(terms: Terms, x: Address, y: Address) -> list[tuple[Term, Term]]:
+def _same_place(terms: Terms, x: Address, y: Address) -> list[Pair]:
     gates = [a.gate or terms.const(dtypes.bool, True) for a in (x, y)]
     zero = terms.const(_INT, 0)
     at = [terms.alu(Ops.WHERE, _INT, (gates[0], a.at, zero)) for a in (x, y)]
-    return [(gates[0], gates[1]), (at[0], at[1])]
+    return [(gates[0], gates[1], None), (at[0], at[1], None)]
 
 
 def _stored_in_loops(asked: Question, read: Translation, before: UOp, after: UOp) -> None:
@@ -209,7 +223,9 @@ def _overwrites(memory: UOp, at: Term, t: Term) -> bool:
 
 def _renamed(asked: Question) -> None:
     """Memory that only one side reads, where there is one of each: the one stands for the other."""
-    sides = [_memories(x for pair in asked.pairs for x in pair[at : at + 1]) for at in (0, 1)]
+    if not asked.pairs:
+        return
+    sides = [_memories(side) for side in zip(*((a, b) for a, b, _ in asked.pairs), strict=True)]
     only = [sides[0] - sides[1], sides[1] - sides[0]]
     if len(only[0]) != 1 or len(only[1]) != 1:
         return
@@ -217,10 +233,10 @@ def _renamed(asked: Question) -> None:
     if new.op is not Ops.DEFINE_GLOBAL and old.op is not Ops.DEFINE_GLOBAL:
         return
     asked.memories.append((old, new))
-    asked.pairs = [(a, _with_memory(asked.terms, b, new, old)) for a, b in asked.pairs]
+    asked.pairs = [(a, _with_memory(asked.terms, b, new, old), c) for a, b, c in asked.pairs]
 
 
-def _memories(roots: Iterator[Term]) -> set[UOp]:
+def _memories(roots: Iterable[Term]) -> set[UOp]:
     found: set[UOp] = set()
     stack, seen = list(roots), set[Term]()
     while stack:

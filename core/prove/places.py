@@ -11,6 +11,13 @@ MEMORIES: Final = GroupOp.Defines | {Ops.BUFFER}
 """Nodes that are memory themselves, and not an address that is computed."""
 
 
+class Axis(NamedTuple):
+    """An axis of a shaped value, whose elements are accessed as those of memory are."""
+
+    number: int
+    size: int
+
+
 class Address(NamedTuple):
     """A place in memory: the memory, the element, and whether it is accessed at all (None: it
     is)."""

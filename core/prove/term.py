@@ -38,6 +38,9 @@ class Terms:
 
     def __init__(self) -> None:
         self._made: dict[tuple[Any, ...], Term] = {}
+        self.open: dict[Term, tuple[Term, Term]] = {}
+        """Of what is undefined: the condition under which it is asked for, and the value that the
+        op has there by the tables of `core/uop/meaning.py`."""
 
     def __len__(self) -> int:
         return len(self._made)
@@ -60,9 +63,13 @@ class Terms:
         """An element of a memory."""
         return self._intern(Kind.READ, dtype, (at,), memory, whole(dtype))
 
-    def undefined(self, key: Hashable, dtype: DType, args: Sequence[Term]) -> Term:
-        """Any value at all; the same one for equal keys and arguments."""
-        return self._intern(Kind.READ, dtype, tuple(args), ("undefined", key), whole(dtype))
+    def undefined(self, key: Hashable, broken: Term, value: Term, args: Sequence[Term]) -> Term:
+        """What an op gives where a condition holds under which it is undefined: any value at all,
+        the same one for equal keys and arguments."""
+        data = ("undefined", key, value.dtype)
+        made = self._intern(Kind.READ, value.dtype, tuple(args), data, whole(value.dtype))
+        self.open[made] = broken, value
+        return made
 
     def reduce(self, op: Ops, bodies: Sequence[Term], bound: Sequence[Term]) -> Term:
         """`bodies` combined by `op`, over every value of the inputs in `bound`. Bound inputs get
@@ -105,6 +112,10 @@ class Terms:
             args = tuple(sorted(args, key=lambda a: a.number))
         return self._intern(op, dtype, args, data, bounds_of(op, dtype, args))
 
+    def negated(self, condition: Term) -> Term:
+        """The opposite of a condition."""
+        return self.alu(Ops.CMPNE, dtypes.bool, (condition, self.const(dtypes.bool, True)))
+
     def both(self, *conditions: Term | None) -> Term:
         """The conjunction; True of none."""
         made = self.const(dtypes.bool, True)
@@ -122,6 +133,9 @@ class Terms:
                 known[term] = term
                 continue
             known[term] = self._again(term, tuple(known[a] for a in term.args))
+            if term in self.open and known[term] is not term:
+                broken, value = self.substitute(self.open[term], new)
+                self.open[known[term]] = broken, value
         return [known[root] for root in roots]
 
     def _again(self, term: Term, args: tuple[Term, ...]) -> Term:

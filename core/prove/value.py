@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Sequence
 from typing import Final
 
-from core.dtype import DType, PtrDType, dtypes
+from core.dtype import ConstType, DType, PtrDType, dtypes
 from core.prove.accumulator import Accumulator, accumulator, neutral, waits_for_loop
 from core.prove.axes import (
     LANES,
@@ -20,17 +20,19 @@ from core.prove.axes import (
     axes_of,
     inwards,
     is_gated,
+    is_partial,
     own_axes,
     points,
 )
 from core.prove.index import Index, Shape
-from core.prove.places import MEMORIES, Address, Value, Write
+from core.prove.places import MEMORIES, Address, Axis, Value, Write
 from core.prove.stored import stored_by
 from core.prove.term import Term, Terms
 from core.uop import GroupOp, Ops, UOp
 from core.uop.meaning import UNLESS_NAN, UNLESS_ZERO
 
 _INT: Final = dtypes.int64
+_LOOPS: Final = frozenset({Ops.RANGE, Ops.SPECIAL, Ops.CONST})
 _SAME: Final = frozenset({
     Ops.NOOP, Ops.CONTIGUOUS, Ops.CONTIGUOUS_BACKWARD, Ops.FUSE, Ops.DETACH, Ops.DERIVATIVE,
     Ops.COPY,
@@ -51,7 +53,7 @@ class Translation:
         self.waiting: set[UOp] = set()
         """AFTERs of values that were asked for: what they wait for is in no term."""
         self.read_at: dict[UOp, list[Address]] = {}
-        """The places that each LOAD reads, in all lanes."""
+        """The places that each LOAD, and each INDEX of a value, reads, in all lanes."""
         self.bound: Collection[UOp] = ()
         """Loops that are reduced over: inputs that depend on them are functions of them."""
         self.made: Collection[UOp] = ()
@@ -123,8 +125,8 @@ class Translation:
         if u.op is Ops.LENGTH:
             inside = self.before(index.axes[u.arg], u.src[1])
             found = self.element(u.src[0], index)
-            undefined = terms.undefined(u, u.dtype, (index.flat,))
-            return terms.alu(Ops.WHERE, u.dtype, (inside, found, undefined))
+            behind = terms.undefined(u, terms.negated(inside), found, (index.flat,))
+            return terms.alu(Ops.WHERE, u.dtype, (inside, found, behind))
         if u.op is Ops.LOAD and len(u.src) == 1:
             return self._loaded(u, index)
         if u.op is Ops.BUFFER_VIEW:
@@ -183,7 +185,7 @@ class Translation:
 
     def _input(self, u: UOp, index: Index) -> Term:
         if index.shape == ():
-            return self.terms.input((u, 0), u.dtype, u.vmin, u.vmax)
+            return self.terms.input((u, 0), u.dtype, *_bounds(u))
         return self.terms.read(u, u.dtype, index.flat)
 
     def _where(self, valid: Term | None, x: Term) -> Term:
@@ -198,6 +200,8 @@ class Translation:
             return tuple(terms.const(dtype.scalar(), value) for value in values)
         at = dict(point)
         if u.op is Ops.RANGE and u.arg[-1] in LANES and u.arg[0] in at:
+            if at[u.arg[0]] > u.vmax:
+                raise UnknownMeaningError("lanes of a loop with two lengths")
             return (terms.const(dtype, at[u.arg[0]]),)
         if u.op is Ops.BIND:
             return self.lanes(u.src[0], point)
@@ -260,7 +264,7 @@ class Translation:
             broken = terms.alu(Ops.CMPNE, dtypes.bool, (args[0], args[0]))
         else:
             raise UnknownMeaningError(f"the argument {u.arg!r} of {u.op.name}")
-        undefined = terms.undefined((u.op, u.arg), value.dtype, args)
+        undefined = terms.undefined((u.op, u.arg), broken, value, args)
         return terms.alu(Ops.WHERE, value.dtype, (broken, undefined, value))
 
     def _inputs(self, u: UOp, point: Point) -> tuple[Value, ...]:
@@ -275,7 +279,7 @@ class Translation:
         scalar = u.dtype.scalar()
         if (at := self._iteration(u)) is not None:
             return tuple(self.terms.read((key, n), scalar, at) for n in range(u.dtype.count))
-        low, high = (0.0, 0.0) if dtypes.is_float(u.dtype) else (u.vmin, u.vmax)
+        low, high = _bounds(u)
         return tuple(
             self.terms.input((key, lane), scalar, low, high) for lane in range(u.dtype.count)
         )
@@ -321,11 +325,15 @@ class Translation:
         gates = self.values(idxs.pop(), point) if gated else (None,)
         if not isinstance(value.dtype, PtrDType):
             axes = [self._wide(self.values(i, point)[0]) for i in idxs]
+            for number, (at, size) in enumerate(zip(axes, _shape(value), strict=False)):
+                place = Address(Axis(number, size), at, gates[0])
+                self.read_at.setdefault(u, []).append(place)
             found = self.element(value, Index(self.terms, _shape(value), axes))
             if gates[0] is None:
                 return (found,)
-            undefined = self.terms.undefined(u, found.dtype, axes)
-            return (self.terms.alu(Ops.WHERE, found.dtype, (gates[0], found, undefined)),)
+            terms, gate = self.terms, gates[0]
+            undefined = terms.undefined(u, terms.negated(gate), found, axes)
+            return (terms.alu(Ops.WHERE, found.dtype, (gate, found, undefined)),)
         (base,) = self.lanes(value, point)
         assert isinstance(base, Address)
         offsets = self.values(idxs[0], point) if idxs else (self.terms.const(_INT, 0),)
@@ -358,7 +366,7 @@ class Translation:
         return made
 
     def _loads(self, u: UOp, point: Point) -> tuple[Value, ...]:
-        if self._loops and (found := accumulator(u)) is not None:
+        if self._loops and (found := accumulator(u)) is not None and self._is_seen(u, found):
             return self._accumulated(found, point)
         if waits_for_loop(u):
             self.opaque.add(u)
@@ -384,10 +392,15 @@ class Translation:
             return self.terms.alu(Ops.CAST, dtype, (read,))
         return self.terms.read(at.memory, dtype, at.at)
 
+    def _is_seen(self, u: UOp, a: Accumulator) -> bool:
+        """Whether all of a loop that updates registers lies above the cut."""
+        ends = {a.start, *a.bodies}
+        return not any(n in self.cut for n in u.toposort(lambda n: n not in ends))
+
     def _accumulated(self, a: Accumulator, point: Point) -> tuple[Value, ...]:
         """What is in registers after the loop that updates them."""
         starts = self.values(a.start, point)
-        bound = [b for r in a.loops for b in self.values(r, point) if not b.constant]
+        bound = self._bound(a.loops, point)
         taken = self._iterates(a.loops, point)
         bodies = [self.values(body, point) for body in a.bodies]
         made: list[Value] = []
@@ -402,7 +415,7 @@ class Translation:
         count = u.dtype.count
         unrolled = tuple(sorted(axis for r in u.src[1:] for axis in own_axes(r)))
         loops = [r for r in u.src[1:] if not own_axes(r)]
-        bound = [b for r in loops for b in self.values(r, point) if not b.constant]
+        bound = self._bound(loops, point)
         taken = self._iterates(loops, point)
         lanes = [
             self._if_taken(taken, lane, u.arg)
@@ -410,6 +423,20 @@ class Translation:
             for lane in self.values(u.src[0], at)
         ]
         return tuple(self.terms.reduce(u.arg, lanes[j::count], bound) for j in range(count))
+
+    def _bound(self, loops: Sequence[UOp], point: Point) -> list[Term]:
+        """The inputs that loops are; what has become a constant is one iteration."""
+        bound = [b for r in loops for b in self.values(r, point) if not b.constant]
+        if any(r.op not in _LOOPS or r.vmax < 0 for r in loops):
+            raise UnknownMeaningError("a loop that is none")
+        return bound
+
+    def iterates(self, roots: Sequence[UOp]) -> Term:
+        """Whether all loops above the cut whose length is a variable take an iteration."""
+        nodes = dict.fromkeys(u for r in roots for u in r.toposort(lambda u: u not in self.cut))
+        loops = [u for u in nodes if u.op is Ops.RANGE and not own_axes(u)]
+        taken = self._iterates(loops, ())
+        return self.terms.const(dtypes.bool, True) if taken is None else taken
 
     def _iterates(self, loops: Sequence[UOp], point: Point) -> Term | None:
         """Whether loops take an iteration: those whose length is no constant are inputs up to their
@@ -457,7 +484,7 @@ class Translation:
         unrolled = tuple(sorted(axis for r in u.src[1:] for axis in own_axes(r)))
         loops = [r for r in u.src[1:] if not own_axes(r)]
         nested = sorted(loops, key=inwards)
-        ended = tuple(b for r in nested for b in self.values(r, point) if not b.constant)
+        ended = tuple(self._bound(nested, point))
         taken = self._iterates(nested, point)
         made: list[Value] = []
         for at in points(unrolled, point):
@@ -479,6 +506,14 @@ def _term(lane: Value, u: UOp) -> Term:
     if not isinstance(lane, Term):
         raise UnknownMeaningError(f"{u.op.name} is no value")
     return lane
+
+
+def _bounds(u: UOp) -> tuple[ConstType, ConstType]:
+    """The bounds of a node that is an input; of floats, they do not matter."""
+    scalar = u.dtype.scalar()
+    if dtypes.is_float(scalar):
+        return 0.0, 0.0
+    return (dtypes.min(scalar), dtypes.max(scalar)) if is_partial(u) else u.bounds
 
 
 def _shape(u: UOp) -> tuple[int, ...]:

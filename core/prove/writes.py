@@ -12,12 +12,12 @@ from typing import Final
 
 from core.dtype import dtypes
 from core.prove.effects import apart, base_of, reads_of, same_order
-from core.prove.node import conjuncts
+from core.prove.node import conjuncts, postorder
 from core.prove.pairs import OTHER_LOOPS
 from core.prove.places import Write
 from core.prove.term import Term, Terms
 from core.prove.value import UnknownMeaningError
-from core.uop import UOp
+from core.uop import Ops, UOp
 
 _Place = tuple[object, Term]
 ORDER: Final = "what is read may be written before in another order"
@@ -25,9 +25,9 @@ ORDER: Final = "what is read may be written before in another order"
 
 def matched(
     terms: Terms, before: Sequence[Write], after: Sequence[Write]
-) -> list[tuple[Term, Term]]:
-    """Pairs for what is written: by place where both have the same places, else in order. Raises
-    UnknownMeaningError where neither is possible."""
+) -> list[tuple[Term, Term, Term | None]]:
+    """Pairs for what is written, and the condition under which each counts: by place where both
+    have the same places, else in order. Raises UnknownMeaningError where neither is possible."""
     true = terms.const(dtypes.bool, True)
     left, right = _lasting(before), _lasting(after)
     if len(left) != len(right):
@@ -41,16 +41,28 @@ def matched(
         raise UnknownMeaningError(OTHER_LOOPS)
     if not _read_alike(terms, (before, left), (after, right)):
         raise UnknownMeaningError(ORDER)
-    found: list[tuple[Term, Term]] = []
+    found: list[tuple[Term, Term, Term | None]] = []
     for a, b in zip(left, right, strict=True):
         if a.address.memory != b.address.memory:
             raise UnknownMeaningError("other memory is written")
-        gates = [w.address.gate or true for w in (a, b)]
+        gates = a.address.gate or true, b.address.gate or true
         given = dict.fromkeys(conjuncts(gates[0]), true)
         sides = [(w.address.at, w.value) for w in (a, b)]
         flat = terms.substitute([t for side in sides for t in side], given)
-        found += [(gates[0], gates[1]), (flat[0], flat[2]), (flat[1], flat[3])]
+        last = _last_of_repeated(terms, a)
+        counts = terms.both(last, gates[0])
+        found.append((*gates, last))
+        found += [(flat[0], flat[2], counts), (flat[1], flat[3], counts)]
     return found
+
+
+def _last_of_repeated(terms: Terms, w: Write) -> Term:
+    """That of the loops which write one element again and again, it is the last iteration."""
+    gate = () if w.address.gate is None else (w.address.gate,)
+    used = {*postorder((w.address.at, *gate))}
+    again = [loop for loop in w.loops if loop not in used]
+    last = [(loop, terms.const(loop.dtype, loop.high)) for loop in again]
+    return terms.both(*(terms.alu(Ops.CMPEQ, dtypes.bool, pair) for pair in last))
 
 
 def _place(w: Write) -> _Place:

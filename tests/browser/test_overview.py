@@ -289,6 +289,40 @@ def test_no_name_is_cut_where_it_has_room(new_page: New, server: Process) -> Non
     assert cut == []
 
 
+LONG_CALLS = """
+from core import Tensor
+
+for i in range(2):
+    x = Tensor([[1.0, 2.0], [3.0, 4.0]]).realize()
+    y = (x * 2).exp().log().sin().sqrt().relu().sigmoid().tanh().abs()
+    (y.exp2() if i else y.square()).sum(axis=1, keepdim=True).relu().log().abs().realize()
+"""
+DRAWN = """el => [...el.querySelectorAll("[data-text]")].map((part) => {
+  const [text, full, seen] = [part.dataset.text, part.scrollWidth, part.clientWidth];
+  return full > seen ? text.slice(0, Math.floor(text.length * seen / full) - 1) + "…" : text;
+}).join("")"""
+
+
+def test_names_that_differ_in_the_middle_look_different(new_page: New, tmp_path: Path) -> None:
+    with viz.record(tmp_path / "long.viz"):
+        exec(LONG_CALLS, {})
+    with serve(tmp_path / "long.viz") as process:
+        e = opened(new_page, process, viewport={"width": 1280, "height": 720})
+        names = e.page.locator(".ov-row a .cut-middle")
+        expect(names).to_have_count(2)
+        whole = names.all_inner_texts()
+        drawn = [names.nth(i).evaluate(DRAWN) for i in range(2)]
+        assert all("…" in text for text in drawn), drawn
+        assert drawn[0] != drawn[1]
+        for name, text in zip(names.all(), whole, strict=True):
+            link = name.locator("xpath=ancestor::a")
+            expect(link).to_have_accessible_name(text)
+            copied = name.evaluate(
+                "el => { const s = getSelection(); s.selectAllChildren(el); return s.toString(); }"
+            )
+            assert copied == text and "  " not in text
+
+
 TWO_FILES = """
 import a.layers
 import b.layers

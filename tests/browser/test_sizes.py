@@ -25,8 +25,9 @@ OVERHANG = """() => {
   }
   return wide;
 }"""
-CUT = """() => [".top", ".pts", ".subj", ".sources > .src-head"].flatMap((name) => {
-  const bar = document.querySelector(name).getBoundingClientRect();
+CUT = """() => [".top", ".pts", ".subj", ".notices > *", ".sources > .src-head"].flatMap((name) => {
+  const bar = document.querySelector(name)?.getBoundingClientRect();
+  if (!bar) return [];  // nothing is to be said
   return [...document.querySelectorAll(`${name} button`)].filter((b) => {
     const r = b.getBoundingClientRect();
     return r.width && (r.right > bar.right + 1 || r.left < bar.left - 1

@@ -151,3 +151,9 @@ def test_limits_of_a_dtype() -> None:
     ]
     with pytest.raises(DTypeError, match=r"finfo of int32(.|\n)*hint"):
         dtypes.finfo(dtypes.int32)
+
+
+@pytest.mark.parametrize("dtype", dtypes.all, ids=str)
+def test_the_limits_of_a_dtype_are_values_of_it(dtype: DType) -> None:
+    for value in (dtypes.min(dtype), dtypes.max(dtype)):
+        assert truncate(value, dtype) == value

@@ -15,7 +15,7 @@ const name = (el) => {
 };
 const words = (text) => JSON.stringify(text.trim().replace(/\s+/g, " ").slice(0, 60));
 const up = function* (el) { for (; el && el !== document; el = el.parentElement) yield el; };
-const SKIP = ".sr, .stage-outline, .cm-editor, script, style, option";
+const SKIP = ".sr, .cut-middle > .whole, .stage-outline, .cm-editor, script, style, option";
 
 const hidden = (el) => {
   if (!el.checkVisibility()) return true; // within what is closed

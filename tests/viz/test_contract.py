@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import pty
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -17,7 +18,9 @@ from core.uop.observe import context
 from core.uop.rewrite import graph_rewrite
 from tests.viz.samples import random_graph, rules
 from viz.cli import main
+from viz.command import serving
 from viz.command.parser import build_parser, commands_of
+from viz.terminal import clean
 
 COMMANDS = commands_of(build_parser())
 SERVING = ("open", "serve")
@@ -29,6 +32,14 @@ WORDS = {
     "what-if": ["--kernel", "kernel_0"],
 }
 """What a command needs beside a trace."""
+QUICKLY = {
+    "export": ["-o", "{}/x.html", "--texts-for", "none"],
+    "timeline": ["-o", "{}/x.json"],
+    "script": ["--kernel", "nosuch"],
+    "why-not": ["--kernel", "kernel_0"],
+    "what-if": ["--no-run", "--no-keep"],
+}
+"""What has it done soon, and written to a folder."""
 LONG = "a_kernel_whose_name_has_as_many_letters_as_names_may"
 
 
@@ -65,18 +76,58 @@ def test_a_trace_that_is_not_there(
     assert "TRACE" not in err
 
 
+ODD_NAMES = (b"\xff\xfe.viz", b"new\nline 'and' $HOME.viz")
+
+
+@pytest.mark.parametrize("odd", ODD_NAMES)
+@pytest.mark.parametrize("name", [*OF_ONE_TRACE, *SERVING, "diff"])
+def test_a_trace_whose_name_cannot_be_shown(
+    name: str,
+    odd: bytes,
+    trace: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def stopped(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(serving.Server, "run", stopped)
+    path = tmp_path / os.fsdecode(odd)
+    words = words_of(name, path, *[trace] * (name == "diff"))
+    assert main(words) == 2
+    _, err = capsys.readouterr()
+    assert f"there is no such trace ({clean(path)})" in err
+    shutil.copy(trace, path)
+    code = main([*words, *(word.format(tmp_path) for word in QUICKLY.get(name, ()))])
+    out, err = capsys.readouterr()
+    assert code in (0, 1, 2)
+    assert "no such trace" not in err
+    assert "a defect of uopviz" not in err
+    assert "\\udc" not in out + err
+
+
+@pytest.mark.parametrize("odd", ODD_NAMES)
+def test_a_path_is_spelled_alike_in_a_message_and_in_a_command(
+    odd: bytes, trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / os.fsdecode(odd)
+    shutil.copy(trace, path)
+    with pytest.raises(SystemExit, match="2"):
+        main([str(path)])
+    message, hint = capsys.readouterr().err.splitlines()
+    spelled = message.removeprefix("uopviz: there is no command '").removesuffix("'")
+    word, quoted = hint.removeprefix("hint: uopviz open "), spelled.replace("'", "\\'")
+    assert word == f"$'{quoted}'"
+    pasted = subprocess.run(["bash", "-c", f"printf %s {word}"], capture_output=True, check=True)
+    assert pasted.stdout == os.fsencode(path)
+
+
 @pytest.mark.parametrize("name", OF_ONE_TRACE)
 def test_without_a_trace_the_youngest_is_meant(
     name: str, trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    more: dict[str, list[object]] = {
-        "export": ["-o", tmp_path / "x.html", "--texts-for", "none"],
-        "timeline": ["-o", tmp_path / "x.json"],
-        "script": ["--kernel", "nosuch"],
-        "why-not": ["--kernel", "kernel_0"],
-        "what-if": ["--no-run", "--no-keep"],
-    }
-    code = main([*words_of(name), *map(str, more.get(name, ()))])
+    code = main([*words_of(name), *(word.format(tmp_path) for word in QUICKLY.get(name, ()))])
     _, err = capsys.readouterr()
     assert str(trace) in err, "it is named"
     assert "no such trace" not in err
@@ -196,7 +247,7 @@ def test_what_takes_long_says_how_far_it_is_and_raises_nothing(
     """The line of progress is drawn by a thread of its own, where nobody sees an exception."""
     monkeypatch.setattr("viz.terminal._AFTER", 0.0)
     monkeypatch.setattr("viz.terminal._EVERY", 0.001)
-    monkeypatch.setattr("viz.terminal.is_terminal", lambda stream: stream is sys.stderr)
+    monkeypatch.setattr("viz.terminal.is_terminal", sys.stderr.__eq__)
     for words in (
         ["check"],
         ["bisect"],

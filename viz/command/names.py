@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 from core.errors import TraceError
 from viz.environment import cache_folder, recent
 from viz.format.schema import SUFFIX
+from viz.terminal import shell_word
 from viz.views.tree import GONE
 
 Row = dict[str, Any]
@@ -50,10 +51,10 @@ def find_trace(name: str | None) -> Chosen:
         return Chosen((exact or found)[0], False)
     if found:
         raise TraceError(
-            f"{len(found)} traces have {name!r} in their name",
-            hint="name one: " + _some(path.stem for path in found),
+            f"{len(found)} traces have '{name}' in their name",
+            hint="name one: " + _some(shell_word(path.stem) for path in found),
         )
-    close = _close(name, [path.stem for path in traces])
+    close = _close(name, [shell_word(path.stem) for path in traces])
     raise TraceError("there is no such trace", name, close or "give a file, or record one: VIZ=1")
 
 

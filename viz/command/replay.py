@@ -12,7 +12,7 @@ from core.errors import TraceError
 from viz.command.columns import Column, plural, table
 from viz.command.session import put
 from viz.command.whatif import chosen_kernel, difference_lines, executor_of, trace_of
-from viz.terminal import Line, Piece, Style, Styled
+from viz.terminal import Line, Piece, Style, Styled, shell_word
 from viz.whatif.replay import replay as replay_kernels
 
 Data = dict[str, Any]
@@ -29,7 +29,7 @@ def replay(options: argparse.Namespace) -> int:
         raise TraceError(
             "what is recorded are several traces: -o names a folder",
             where=str(keep),
-            hint=f"-o {keep.stem}",
+            hint=f"-o {shell_word(keep.stem)}",
         )
     store = trace_of(options)
     kernel = None if options.kernel is None else chosen_kernel(options, store)

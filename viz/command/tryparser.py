@@ -59,7 +59,8 @@ def add_trying(commands: Any) -> None:
                 type=width,
                 metavar="N",
                 help="apply what a beam search of this width finds, on the device of this machine "
-                "for the target; half of --seconds is for the search",
+                "for the target; half of --seconds is for the search; Ctrl-C ends it and prints "
+                "the best so far",
             )
             made.add_argument(
                 "--replay", action="store_true", help="change nothing but use the code on disk"

@@ -20,7 +20,7 @@ from viz.command.names import find_kernel, find_rule
 from viz.command.session import open_store, put
 from viz.format.cells import as_text
 from viz.ratio import figure, interval_words, time_words
-from viz.terminal import Line, Piece, Styled
+from viz.terminal import Line, Piece, Styled, shell_word
 from viz.views.store import Store
 from viz.whatif.attempt import attempt
 from viz.whatif.isolated import SECONDS
@@ -76,12 +76,17 @@ def _searched(
     variant: Variant,
     executor: Executor | None,
 ) -> Data:
-    """What a beam search finds. Raises TraceError where opts or rules are given, too."""
+    """What a beam search finds. Ctrl-C ends it, once the best so far has been printed. Raises
+    TraceError where opts or rules are given, too."""
     if variant != Variant(target=variant.target):
         raise TraceError(
             "--search looks for the optimisations of the kernel as it is",
             hint="leave out --opts, --skip and --stop-after",
         )
+
+    def tell(best: Data) -> None:
+        put(options, best, _cut_off_lines(best))
+
     options.progress.begin(f"searching, width {options.search}")
     return searched_opts(
         store,
@@ -90,7 +95,15 @@ def _searched(
         variant.target,
         seconds=options.seconds,
         executor=executor,
+        cut_off=tell,
     )
+
+
+def _cut_off_lines(best: Data) -> Iterator[Line]:
+    """The best that a search had found when it was stopped."""
+    yield f"search on {best['device']}, stopped: {best['said']}"
+    yield from pair_lines([("best so far", best["opts"] or "none")])
+    yield Styled(f"try it with --opts {shell_word(best['opts'])}", "hint")
 
 
 def variants(options: argparse.Namespace) -> int:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from core.errors import TraceError
+from viz.terminal import shell_word
 
 HEAD: Final = 4096
 """Bytes of a file by which it is known."""
@@ -43,7 +44,7 @@ def check_ending(path: Path, what: str, *endings: str) -> None:
         raise TraceError(
             f"{what} is written as {allowed}, not as {ending}",
             where=str(path),
-            hint=f"-o {path.stem}{endings[0]}",
+            hint=f"-o {shell_word(path.stem + endings[0])}",
         )
 
 

@@ -25,6 +25,7 @@ from viz.files.walfile import pages_in_log
 from viz.format import schema
 from viz.format.rows import RULES, TABLES
 from viz.format.table import Table
+from viz.terminal import shell_word
 
 R = TypeVar("R")
 READ_ERRORS: Final = (sqlite3.Error, UnicodeError, OverflowError)
@@ -358,7 +359,7 @@ def _check_file(path: Path) -> Held:
 
 def _folder(path: Path) -> TraceError:
     inside = sorted(p.name for p in path.glob(f"*{schema.SUFFIX}"))
-    named = ", ".join(inside[:4]) + (", ..." if len(inside) > 4 else "")
+    named = ", ".join(map(shell_word, inside[:4])) + (", ..." if len(inside) > 4 else "")
     hint = f"name a trace in it: {named}" if inside else "there is no trace in it"
     return TraceError("this is a folder", where=str(path), hint=hint)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import subprocess
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, cast
@@ -37,13 +37,19 @@ _running: set[subprocess.Popen[bytes]] = set()
 _lock: Final = threading.Lock()
 
 
-def work(request: Mapping[str, Any], seconds: float = SECONDS) -> Data:
-    """The worker's answer, with what it recorded in TRACE. Raises ServerError where the process
-    crashes, takes longer than `seconds`, or says why it cannot do it."""
+def work(
+    request: Mapping[str, Any],
+    seconds: float = SECONDS,
+    cut_off: Callable[[list[Any]], None] | None = None,
+) -> Data:
+    """The worker's answer, with what it recorded in TRACE. `cut_off` gets the parts of it that were
+    there when an interrupt came. Raises ServerError where the process crashes, takes longer than
+    `seconds`, or says why it cannot do it."""
     with TemporaryDirectory(prefix="uopviz-what-if-", ignore_cleanup_errors=True) as folder:
         trace = Path(folder) / f"kernel{SUFFIX}"
         body = json.dumps({**request, TRACE: str(trace), "memory": MEMORY}).encode()
-        answer = _result(_messages(MODULES.get(str(request["job"]), WORKER), body, seconds))
+        module = MODULES.get(str(request["job"]), WORKER)
+        answer = _result(_messages(module, body, seconds, cut_off))
         answer[TRACE] = trace.read_bytes() if trace.exists() else b""
         return answer
 
@@ -54,7 +60,7 @@ def work_in_parts(request: Mapping[str, Any], seconds: float = SECONDS) -> Data:
     body = json.dumps({**request, "memory": MEMORY}).encode()
     messages = _messages(MODULES.get(str(request["job"]), WORKER), body, seconds)
     _result(messages)
-    return {"parts": [message["part"] for message in messages if "part" in message]}
+    return {"parts": _parts(messages)}
 
 
 def end_all() -> None:
@@ -64,7 +70,12 @@ def end_all() -> None:
             child.kill(process)
 
 
-def _messages(module: str, body: bytes, seconds: float) -> list[Data]:
+def _messages(
+    module: str,
+    body: bytes,
+    seconds: float,
+    cut_off: Callable[[list[Any]], None] | None = None,
+) -> list[Data]:
     """What a worker says, in order; in the end a result or an error."""
     process = child.start(module, subprocess.DEVNULL, bytecode_folder())
     with _lock:
@@ -76,6 +87,12 @@ def _messages(module: str, body: bytes, seconds: float) -> list[Data]:
             f"it took longer than {seconds:.0f} seconds and was ended",
             hint="a rule may not come to an end; allow more time (--seconds)",
         ) from None
+    except (KeyboardInterrupt, SystemExit):
+        if cut_off is not None:
+            child.kill(process)
+            said, _ = process.communicate()  # with what has been read of it
+            cut_off(_parts(map(_message, said[:MAX_ANSWER].splitlines())))
+        raise
     finally:
         with _lock:
             _running.discard(process)
@@ -87,6 +104,11 @@ def _messages(module: str, body: bytes, seconds: float) -> list[Data]:
         f"the worker ended without an answer ({child.how(code)})",
         hint="a rule or the kernel may have crashed it; nothing else was harmed",
     )
+
+
+def _parts(messages: Iterable[Data]) -> list[Any]:
+    """What a worker has said ahead of its result."""
+    return [message["part"] for message in messages if "part" in message]
 
 
 def _result(messages: Sequence[Data]) -> Data:

@@ -6,6 +6,7 @@ this process.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from typing import Any, Final
 
@@ -27,11 +28,13 @@ def searched_opts(
     *,
     seconds: float,
     executor: Executor | None = None,
+    cut_off: Callable[[Data], None] = lambda best: None,
 ) -> Data:
     """What a beam search of `width` finds for kernel `kernel` of a run, on the device of this
     machine for `target` ("": that of the recording): `FoundOpts` of docs/json.md. Half of `seconds`
-    is for the search. With an `executor`, `isolated.work` runs there. Raises ServerError where the
-    kernel cannot be searched."""
+    is for the search. With an `executor`, `isolated.work` runs there. `cut_off` gets the same of
+    the best that was found before an interrupt, where there is one, from a worker of this machine.
+    Raises ServerError where the kernel cannot be searched."""
     subject = subject_of(store, kernel)
     request: Data = {
         "job": "search",
@@ -43,8 +46,13 @@ def searched_opts(
         "seconds": seconds / 2,
     }
     if executor is None:
-        found = work(request, seconds + PATIENCE)
+        found = work(request, seconds + PATIENCE, lambda parts: _best(parts, cut_off))
     else:
         found = executor.submit(work, request, seconds + PATIENCE).result()
     found.pop(TRACE)
     return found
+
+
+def _best(parts: Sequence[Data], cut_off: Callable[[Data], None]) -> None:
+    if parts:
+        cut_off(parts[-1])

@@ -22,6 +22,7 @@ from core.runtime.reference.evaluate.memory import CarriedError, Owners
 from core.runtime.reference.evaluate.order import STORES
 from core.runtime.reference.evaluate.plan import Plan, kept_plan
 from core.runtime.reference.evaluate.shaped import evaluate_ast
+from core.uop.givenkernel import check_stage
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 
@@ -48,6 +49,7 @@ def evaluate_kernel(
     missing, a variable without a value or outside of its bounds, and where it would take more than
     `room` bytes (without it, 2 GiB) apart from `buffers`.
     """
+    check_stage(root, "evaluate_kernel")
     given = dict(variables or {})
     program = root if isinstance(root, UOp) else tuple(root)
     nodes = program.toposort() if isinstance(program, UOp) else program

@@ -13,6 +13,7 @@ from core.passes.contract import position, run_table
 from core.passes.pipeline import PASSES, TEXT_PASSES, entry, program_of
 from core.render.renderers import renderers
 from core.target import Target
+from core.uop.givenkernel import check_ast
 from core.uop.kernelinfo import KernelInfo, Opt
 from core.uop.uop import UOp
 
@@ -29,6 +30,7 @@ class State:
 def kernel_states(ast: UOp, target: Target, opts: Sequence[Opt] | None = None) -> Iterator[State]:
     """The states of a kernel compiled for `target`, the AST first; of passes that change nothing,
     too. Arguments and errors as for `compile_kernel`."""
+    check_ast(ast, "kernel_states")
     if opts is not None:
         info = ast.arg if isinstance(ast.arg, KernelInfo) else KernelInfo()
         ast = ast.replace(arg=replace(info, opts=tuple(opts), found_for=""))

@@ -111,7 +111,6 @@ _KINDS: Final[Mapping[str, Kind]] = {
     "Sequence[tuple[int, int] | None]": ("a pair or None per axis", _each(_is_pair)),
     "Sequence[tuple[int, int | UOp] | None]": ("a pair or None per axis", _each(_is_part)),
     "Sequence[Callable[[Self], Self]]": ("functions", _each(callable)),
-    "Callable[..., UOp]": ("a function", callable),
     "Callable[..., Any]": ("a function", callable),
     "Axes": ("an axis, several, or None", _either(_of(type(None)), _is_int, _ints)),
     "Sizes": ("an integer or several", _either(_is_int, _ints)),
@@ -119,7 +118,10 @@ _KINDS: Final[Mapping[str, Kind]] = {
 }
 """Per annotation: its name in errors, and what it accepts."""
 ANYTHING: Final = frozenset(
-    {"Any", "object", "Data", "UOp", "Item", "tuple[Item, ...]", "Sequence[Any]"}
+    {
+        *("Any", "object", "Data", "UOp", "Item", "tuple[Item, ...]", "Sequence[Any]"),
+        "Callable[..., UOp]",
+    }
 )
 """Annotations that the methods check themselves, with more specific errors."""
 _UNION: Final = re.compile(r" \| (?![^\[]*\])")

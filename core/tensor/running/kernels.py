@@ -22,6 +22,7 @@ from core.target import Target
 from core.tensor.calls.origin import here, own_lines, raised_at
 from core.tensor.state.base import GradMode, Shape, TensorBase, in_fresh_memory
 from core.uop.asking import asked_for_kernel, kernel_lines, working
+from core.uop.givenkernel import check_builder
 from core.uop.kernelcall import KernelCall, Parameter, called_kernel
 from core.uop.kernelinfo import KernelInfo
 from core.uop.ops import Ops
@@ -94,6 +95,7 @@ class KernelCalls(TensorBase):
         where `build` raises an error; DTypeError, ShapeError or DeviceError for arguments that do
         not fit.
         """
+        check_builder(build, "call_kernel")
         name = _name_of(build)
         several = isinstance(outputs, list)
         results = [_output(x) for x in (cast("list[Any]", outputs) if several else [outputs])]

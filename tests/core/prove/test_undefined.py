@@ -105,3 +105,84 @@ def test_a_store_happens_in_the_iterations_of_its_loop() -> None:
 
     assert kind(stored(N), stored(N + 1)) not in RIGHT
     assert kind(stored(N), stored(num(7))) not in RIGHT
+
+
+# refinement: what is replaced is undefined, its replacement is anything
+
+
+def test_an_op_that_is_undefined_may_become_one_that_is_not() -> None:
+    promised = X.alu(Ops.IDIV, Y).replace(arg=UNLESS_ZERO)
+    assert kind(promised, X.alu(Ops.IDIV, Y)) == "proved"
+    assert kind(promised + 1, X.alu(Ops.IDIV, Y) + 1) == "proved"
+    assert kind(promised, Y.eq(0).where(num(7), promised)) == "proved"
+    assert kind(promised, Y.eq(1).where(num(7), promised)) == "differs"
+    assert kind(promised, X.alu(Ops.MOD, Y)) == "differs"
+    cast = f.cast(dtypes.int64)
+    assert kind(cast.replace(arg=UNLESS_NAN), cast) == "proved"
+
+
+def test_a_difference_only_where_the_first_is_undefined_is_none() -> None:
+    promised = X.alu(Ops.IDIV, Y).replace(arg=UNLESS_ZERO)
+    assert kind(promised + 1, Y.eq(0).where(num(7), X.alu(Ops.IDIV, Y) + 1)) != "differs"
+
+
+def test_a_difference_only_where_the_first_leaves_its_memory_is_none() -> None:
+    at = X + Y
+    assert (
+        kind(MEMORY.index(at).load(), MEMORY.index((at < 0).where(num(0), at)).load()) != "differs"
+    )
+    assert (
+        kind(MEMORY.index(at).load(), MEMORY.index((at < 2).where(num(0), at)).load()) == "differs"
+    )
+
+
+# elements that are not there
+
+
+def test_a_value_of_another_shape_is_not_proved() -> None:
+    def viewed(*shape: int) -> UOp:
+        return UOp(Ops.LOAD, dtypes.float32, (MEMORY.view(ShapeTracker.from_shape(shape)),))
+
+    assert kind(viewed(1, 3).ne(viewed(1, 3)), viewed(3, 1).ne(viewed(3, 1))) not in RIGHT
+
+
+def test_an_element_beyond_the_shape_is_not_read() -> None:
+    value = UOp(Ops.EXPAND, dtypes.int32, (num(7).reshape((1,)),), (2,))
+    assert kind(value.index(UOp.range(2, 0)), value.index(UOp.range(3, 1))) not in RIGHT
+
+
+def test_what_a_new_read_needs_is_looked_into() -> None:
+    deep = MEMORY.index(num(-3)).load().ne(1.0).where(num(1), num(2))
+    same = MEMORY.index(num(3)).load().ne(1.0).where(num(1), num(2))
+    assert kind(same - same * 1 + 5, deep - deep * 1 + 5) not in RIGHT
+
+
+def test_memory_is_left_for_one_value_alone() -> None:
+    """No sample may show it: that nothing lies outside is proved, too."""
+    pytest.importorskip("z3")
+    wide = UOp.variable("w", 0, (1 << 31) - 1)
+    at = wide.eq(123_456_789).where(num(99), num(1))
+    ids = UOp(Ops.DEFINE_GLOBAL, dtypes.int32.ptr(16), (), 1)
+    before, after = (ids.index(place).load() * 0 + wide for place in (num(1), at))
+    assert kind(before, after) not in RIGHT
+
+
+# what a checker keeps
+
+
+def test_answers_that_are_kept_know_variables_and_lengths() -> None:
+    checker = Checker()
+    n, m = (UOp.variable(name, 0, 5) for name in "nm")
+    assert checker.check(n.bind(3) + n, n + n).kind == "proved"
+    assert checker.check(m.bind(3) + n, n + n).kind != "proved"
+    whole = UOp(Ops.LOAD, dtypes.int32, (UOp(Ops.DEFINE_GLOBAL, dtypes.int32.ptr(5), (), 0).view(
+        ShapeTracker.from_shape((5,))),))  # fmt: skip
+    for value in (whole, whole.length(0, n)):
+        doubled = (value + value).r(Ops.ADD, (0,))
+        found = checker.check(value.r(Ops.ADD, (0,)) * 2, doubled)
+        fresh = Checker().check(value.r(Ops.ADD, (0,)) * 2, doubled)
+        assert found.kind == fresh.kind
+
+
+def test_a_loop_that_is_none_is_not_reduced_over() -> None:
+    assert kind((X + 3).reduce(Ops.ADD, UOp.range(2, 0)), (X + 3).reduce(Ops.ADD, X)) == "unchecked"

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from core import Tensor, tile
+from core.check.safety import check_kernel
 from core.compile import compile_kernel, sources_for
+from core.dtype import dtypes
 from core.errors import CompileError
+from core.kernelname import kernel_name
+from core.runtime.reference.kernel import evaluate_kernel
+from core.runtime.reference.states import kernel_states
 from core.runtime.run import kernel_for
 from core.target import target_named
+from core.uop.uop import UOp
 
 TARGET = target_named("sm_80")
 
@@ -33,16 +39,43 @@ GIVEN: dict[str, tuple[Callable[[], object], str]] = {
 }
 
 
+TAKERS: dict[str, Callable[[Any], object]] = {
+    "compile_kernel": lambda given: compile_kernel(given, TARGET),
+    "sources_for": lambda given: sources_for(given, TARGET),
+    "kernel_for": lambda given: kernel_for(given, "CPU"),
+    "kernel_states": lambda given: [*kernel_states(given, TARGET)],
+    "evaluate_kernel": lambda given: evaluate_kernel(given, []),
+    "check_kernel": check_kernel,
+    "kernel_name": kernel_name,
+}
+
+
+@pytest.mark.parametrize("taker", TAKERS)
 @pytest.mark.parametrize("name", GIVEN)
-def test_the_hint_says_what_to_give(name: str) -> None:
+def test_the_hint_says_what_to_give(name: str, taker: str) -> None:
     make, hint = GIVEN[name]
-    for taker in (compile_kernel, sources_for):
-        with pytest.raises(CompileError) as caught:
-            taker(cast("Any", make()), TARGET)
-        assert f"{taker.__name__} takes the AST of a kernel, not " in caught.value.what
-        assert hint in caught.value.hint
-    with pytest.raises(CompileError, match="kernel_for takes the AST"):
-        kernel_for(cast("Any", make()), "CPU")
+    given = make()
+    if isinstance(given, UOp) and taker in ("check_kernel", "kernel_name"):
+        return  # the one says what is wrong with the node, the other takes any
+    with pytest.raises(CompileError) as caught:
+        TAKERS[taker](given)
+    assert f"{taker} takes the AST of a kernel, not " in caught.value.what
+    assert hint in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("given", "hint"),
+    [
+        (tile.Kernel("own", target="sm_80"), "a function that returns its .ast"),
+        (UOp.sink(UOp.const(dtypes.int, 1)), "a function that returns it"),
+        (None, "give it as build("),
+    ],
+)
+def test_what_is_no_function_in_place_of_one(given: Any, hint: str) -> None:
+    with pytest.raises(CompileError) as caught:
+        Tensor.call_kernel(given, Tensor([1.0]), outputs=((1,), "float32"))
+    assert "call_kernel takes a function that returns the AST of a kernel" in caught.value.what
+    assert hint in caught.value.hint
 
 
 def test_a_function_that_returns_a_kernel_in_place_of_its_ast() -> None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +24,8 @@ from viz.cli import main
 from viz.compare.matching.canonical import canonical_arg
 from viz.views.store import Store
 from viz.whatif.replay import replay
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture(scope="module")
@@ -101,6 +106,80 @@ def test_what_if_searches(
     with pytest.raises(SystemExit):
         main([*words[:4], "--search", "65"])
     assert "no width from 1 to 64" in capsys.readouterr().err
+
+
+STOPS = """
+import sys
+import time
+from pathlib import Path
+from viz.work import lines
+
+say = lines._say
+
+def say_and_wait(message):
+    say(message)
+    while "part" in message:
+        Path({told!r}).touch()
+        time.sleep(0.01)
+
+lines._say = say_and_wait
+from viz.workbench.worker import main
+sys.exit(main())
+"""
+"""A worker that comes to no end once it has told of what it found first."""
+STOPPED = """
+import os
+import subprocess
+import sys
+from core.check import child
+
+def start(module, stderr=subprocess.PIPE, bytecode=None):
+    return subprocess.Popen(
+        [sys.executable, "-P", "-c", {worker!r}],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        env={{**os.environ, "PYTHONPATH": child.python_path()}},
+        start_new_session=True,
+    )
+
+child.start = start
+from viz.cli import main
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize(("number", "as_json"), [(signal.SIGINT, False), (signal.SIGTERM, True)])
+def test_a_search_that_is_stopped_prints_the_best_so_far(
+    path: Path, tmp_path: Path, number: signal.Signals, as_json: bool
+) -> None:
+    told = tmp_path / "told"
+    program = STOPPED.format(worker=STOPS.format(told=str(told)))
+    words = ["what-if", str(path), "--kernel", "r_", "--search", "1", "--seconds", "100000"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, *words, *["--json"] * as_json],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    while not told.exists():
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.01)
+    process.send_signal(number)
+    out, err = process.communicate()
+    assert process.returncode == 128 + number
+    assert err == ("uopviz: interrupted\n" if number == signal.SIGINT else "")
+    if as_json:
+        found = json.loads(out)
+        assert SHAPES.problems(found, "FoundOpts") == []
+        assert found["tried"] > 0
+        return
+    said, best, hint = out.splitlines()
+    assert re.match(r"search on CPU, stopped: width 1, ", said)
+    opts = best.split("best so far  ")[1].removeprefix("none")
+    assert hint == f"try it with --opts {shlex.quote(opts)}"
 
 
 def test_runs_are_compared_without_what_their_searches_found() -> None:

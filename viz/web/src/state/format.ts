@@ -66,6 +66,30 @@ export function tiny(x: number): string {
 /** The last part of a path. */
 export const baseName = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
 
+/** Characters at the end of a name that is cut before them. */
+export const KEPT_END = 5;
+
+/** Of each name of a list that ends like another one: where it begins to differ from all others. */
+export function tellingParts(names: Iterable<string>): Map<string, number> {
+  const all = [...new Set(names)].sort();
+  const ends = new Map<string, number>();
+  const endOf = (name: string): string => name.slice(-KEPT_END);
+  for (const name of all) ends.set(endOf(name), (ends.get(endOf(name)) ?? 0) + 1);
+  const shared = (a: string, b = ""): number => {
+    let n = 0;
+    while (n < a.length && a[n] === b[n]) n++;
+    return n;
+  };
+  // The one that a name shares most with stands beside it in order.
+  return new Map(
+    all.flatMap((name, i) =>
+      ends.get(endOf(name)) === 1
+        ? []
+        : [[name, Math.max(shared(name, all[i - 1]), shared(name, all[i + 1]))]],
+    ),
+  );
+}
+
 /** Of each path the shortest end that no other one of them has: "layers.py", or "a/layers.py" beside
  * "b/layers.py". */
 export function toldApart(paths: Iterable<string>): Map<string, string> {

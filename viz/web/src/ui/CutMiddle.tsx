@@ -1,18 +1,23 @@
 /**
- * A name whose end tells it from others: what does not fit is left out before its last characters.
- * Laid out inline, so that a copied name is one line.
+ * A name that is cut where it says least: before what tells it from the names beside it, which is its end unless
+ * others end alike. The parts that are drawn are no text: read, copied and found is the whole name.
  */
+import { KEPT_END } from "../state/format";
 
-/** Characters at the end that always stay. */
-const KEPT = 5;
-
-export function CutMiddle({ text }: { text: string }) {
-  if (text.length <= 2 * KEPT) return <>{text}</>;
-  const end = text.slice(-KEPT).trimStart(); // a space behind the dots would look like a gap
+/** `from`: where the part begins that tells it from names beside it, where these end alike. */
+export function CutMiddle({ text, from }: { text: string; from?: number | undefined }) {
+  if (text.length <= 2 * KEPT_END) return <>{text}</>;
+  const last = text.length - KEPT_END;
+  const isEnd = from === undefined || from >= last;
+  // A space behind the dots would look like a gap.
+  const tail = text.slice(isEnd ? last : from).replace(/^[\s,]+/, "");
   return (
-    <span class="cut-middle" style={{ "--end": `${end.length}ch` }}>
-      <span class="el">{text.slice(0, text.length - end.length)}</span>
-      <span class="end">{end}</span>
+    <span class="cut-middle">
+      <span class="whole">{text}</span>
+      <span class="parts" aria-hidden="true">
+        <span class="el head" data-text={text.slice(0, text.length - tail.length)} />
+        <span class={isEnd ? "end" : "el"} data-text={tail} />
+      </span>
     </span>
   );
 }

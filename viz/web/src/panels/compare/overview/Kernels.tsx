@@ -2,7 +2,7 @@
 import { computed } from "@preact/signals";
 import { onArrows } from "../../../parts/arrows";
 import type { ScopePair } from "../../../data/messages/compare";
-import { count, plural, short } from "../../../state/format";
+import { count, plural, short, tellingParts } from "../../../state/format";
 import { onSearchKeys } from "../../../state/regions";
 import { windowWidth } from "../../../state/state";
 import { CutMiddle } from "../../../ui/CutMiddle";
@@ -39,6 +39,15 @@ export const listed = computed<readonly ScopePair[]>(() => {
   const some = all ? found.value : found.value.filter((s) => s.state !== "equal" || s === scope.value);
   return order ? sorted(some, columns.value, order) : some;
 });
+const LONGEST = 300;
+/** Where names and calls of the list begin to differ. */
+const telling = computed(
+  () =>
+    new Map([
+      ...tellingParts(listed.value.map(namesOf)),
+      ...tellingParts(listed.value.map(({ call }) => short(call, LONGEST))),
+    ]),
+);
 /** Equal ones that are not listed. */
 const equal = computed(
   () => found.value.filter((s) => s.state === "equal" && !listed.value.includes(s)).length,
@@ -173,9 +182,13 @@ function Line({ pair }: { pair: ScopePair }) {
           title={titleOf(pair)}
           onClick={choose}
         >
-          <CutMiddle text={namesOf(pair)} />
+          <CutMiddle text={namesOf(pair)} from={telling.value.get(namesOf(pair))} />
         </button>
-        {pair.call && <span class="t3 small el">{short(pair.call, 60)}</span>}
+        {pair.call && (
+          <span class="t3 small el">
+            <CutMiddle text={short(pair.call, LONGEST)} from={telling.value.get(short(pair.call, LONGEST))} />
+          </span>
+        )}
       </span>
       {columns.value.slice(1).map((c) => (
         <Figure key={c.key} of={c} pair={pair} />

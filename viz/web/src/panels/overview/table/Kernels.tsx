@@ -11,7 +11,7 @@ import { kernelAt, spansNamed } from "../../../state/link/links";
 import { measure, measuring, peaks, peaksKnown } from "../../../parts/peaks";
 import { digits, percent } from "../../../parts/speed";
 import { data, openContext, openKernel } from "../../../state/actions";
-import { count, micros, place, plural, short } from "../../../state/format";
+import { count, micros, place, plural, short, tellingParts } from "../../../state/format";
 import { rows, run } from "../../../state/state";
 import { CutMiddle } from "../../../ui/CutMiddle";
 import { SortHead } from "../../../ui/SortHead";
@@ -100,16 +100,24 @@ const isRecorded = (line: Line): boolean => line.context >= 0;
 const COPY = "Copies of memory from one device to the other: there is no kernel";
 const NOT_RECORDED = "Compiled before recording started: only its launches are known";
 
+const LONGEST = 300;
+const nameOf = (line: Line): string => short(line.name, LONGEST);
+const callsOf = (line: Line): string => short(line.calls || line.name, LONGEST);
+/** Where names of the list begin to differ. */
+const telling = computed(
+  () => new Map([nameOf, callsOf].flatMap((of) => [...tellingParts(kernels.value.map(of))])),
+);
+
 /** What a row is called: it leads to the page of its kernel, where there is one. */
 function Title({ line, text, mono = false }: { line: Line; text: string; mono?: boolean }) {
   const style = `plain b el${mono ? " mono" : ""}`;
   return isRecorded(line) ? (
     <Go to={kernelAt(line.context)} class={`link ${style}`} title={title(line)}>
-      <CutMiddle text={text} />
+      <CutMiddle text={text} from={telling.value.get(text)} />
     </Go>
   ) : (
     <span class={style} title={`${title(line)}. ${isCopy(line) ? COPY : NOT_RECORDED}.`}>
-      <CutMiddle text={text} />
+      <CutMiddle text={text} from={telling.value.get(text)} />
       {!isCopy(line) && <span class="t3 small"> not recorded</span>}
     </span>
   );
@@ -137,7 +145,7 @@ function Cell({ of, line }: { of: ColumnKey; line: Line }): ComponentChildren {
       const at = place(line.place);
       return (
         <span class="row g4">
-          <Title line={line} text={isCopy(line) ? "copy" : short(line.calls || line.name, 80)} />
+          <Title line={line} text={isCopy(line) ? "copy" : callsOf(line)} />
           {at.line > 0 && <span class="t3 small nw">:{at.line}</span>}
           <Status line={line} />
         </span>
@@ -148,10 +156,10 @@ function Cell({ of, line }: { of: ColumnKey; line: Line }): ComponentChildren {
       return (
         <span class="row g4">
           {first ? (
-            <Title line={line} text={short(line.name)} mono />
+            <Title line={line} text={nameOf(line)} mono />
           ) : (
             <span class="mono el t2" title={short(line.name, 1000)}>
-              <CutMiddle text={short(line.name)} />
+              <CutMiddle text={nameOf(line)} from={telling.value.get(nameOf(line))} />
             </span>
           )}
           {line.equal > 1 && (

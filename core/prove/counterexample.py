@@ -1,0 +1,65 @@
+"""`Counterexample`: the values of all inputs and of memory for which two graphs differ.
+
+They can be run: `value` is that of a variable, a loop or any node that was an input, `element` that
+of memory, `undefined` what is left where an op is undefined. Never decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from core.dtype import DType, dtypes
+from core.prove.axes import UnknownMeaningError
+from core.prove.node import Kind
+from core.prove.sample import Samples
+from core.prove.term import Term, Terms
+from core.uop import UOp
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """One row of some samples, and the two terms that differ there."""
+
+    samples: Samples
+    row: int
+    pair: tuple[Term, Term]
+
+    def holds(self, condition: Term) -> bool:
+        """Whether a condition is met."""
+        try:
+            return bool(self._values((condition,))[0])
+        except UnknownMeaningError:
+            return False
+
+    def value(self, u: UOp, lane: int = 0) -> Any:
+        """The value of a node that was an input."""
+        whole = (0.0, 0.0) if dtypes.is_float(u.dtype.scalar()) else u.bounds
+        terms = Terms()
+        return self._of(terms.input((u, lane), u.dtype.scalar(), *whole), ())
+
+    def element(self, memory: Hashable, dtype: DType, at: int) -> Any:
+        """The value of an element of memory, before anything is written."""
+        terms = Terms()
+        return self._of(terms.read(memory, dtype, terms.const(dtypes.int64, at)), (at,))
+
+    def undefined(self, key: Hashable, dtype: DType, args: Sequence[tuple[DType, Any]]) -> Any:
+        """What is left where an op is undefined."""
+        terms = Terms()
+        made = [terms.const(d, value) for d, value in args]
+        nothing, false = terms.const(dtype, 0), terms.const(dtypes.bool, False)
+        values = tuple(value for _, value in args)
+        return self._of(terms.undefined(key, false, nothing, made), values)
+
+    def _of(self, t: Term, at: tuple[Any, ...]) -> Any:
+        fixed = [f for f in self.samples.fixed if f.data == t.data and f.dtype == t.dtype]
+        for f in fixed:
+            if f.op is Kind.INPUT or self._values(f.args) == at:
+                return np.asarray(self.samples.fixed[f]).astype(np.int64).item()
+        return self._values((t,))[0]
+
+    def _values(self, roots: Sequence[Term]) -> tuple[Any, ...]:
+        return tuple(found[self.row].item() for found in self.samples.run(list(roots)))
