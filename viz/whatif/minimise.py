@@ -16,6 +16,7 @@ from core.compile import kernel_name
 from core.errors import CompileError, UopvizError
 from core.runtime.reference.kernel import evaluate_kernel
 from core.target import Target
+from core.uop.kernelinfo import OptOps
 from core.uop.policy import Policy, following, ignoring
 from core.uop.uop import UOp
 from viz.whatif.outcome import Expected
@@ -86,20 +87,20 @@ def minimise(ast: UOp, target: Target, variant: Variant, seconds: float) -> Mini
             hint="there is nothing that a smaller kernel could keep",
         )
     until, tried = time.monotonic() + seconds, 0
-    smaller = True
-    while smaller and tried < MOST and time.monotonic() < until:
-        smaller = False
-        for other, less in _less(ast, variant):
+    goes_on = True
+    while goes_on and tried < MOST and time.monotonic() < until:
+        goes_on = False
+        for other, less in smaller(ast, variant):
             tried += 1
             if trouble_with(other, target, less) == trouble:
-                ast, variant, smaller = other, less, True
+                ast, variant, goes_on = other, less, True
                 break
             if tried >= MOST or time.monotonic() > until:
                 break
     return Minimal(ast, variant, trouble, tried)
 
 
-def _less(ast: UOp, variant: Variant) -> Iterator[tuple[UOp, Variant]]:
+def smaller(ast: UOp, variant: Variant) -> Iterator[tuple[UOp, Variant]]:
     """The same kernel with less that is changed, then smaller kernels."""
     if len(variant.skip) > 1:
         for name in variant.skip:
@@ -107,5 +108,9 @@ def _less(ast: UOp, variant: Variant) -> Iterator[tuple[UOp, Variant]]:
     opts = parse_opts(variant.opts) if variant.opts else ()
     for at in range(len(opts)):
         yield ast, replace(variant, opts=opts_text(opts[:at] + opts[at + 1 :]))
+    for at, opt in enumerate(opts):
+        if isinstance(opt.arg, int) and opt.arg > 2 and opt.op is not OptOps.TC:
+            halved = (*opts[:at], replace(opt, arg=opt.arg // 2), *opts[at + 1 :])
+            yield ast, replace(variant, opts=opts_text(halved))
     for made in smaller_kernels(ast):
         yield made, variant

@@ -1,4 +1,7 @@
-"""Smaller kernels that are made of a kernel: shorter axes, fewer stores, fewer operations.
+"""Smaller kernels that are made of a kernel: shorter axes, fewer stores, fewer operations, plainer
+views, constants and dtypes.
+
+Each is smaller in one way and in no way larger, so that taking one after the other ends.
 
 Every one of them is a kernel (core/check/safety.py). Never compiles, and never judges.
 """
@@ -7,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import chain
 
 from core.check.safety import check_kernel
-from core.dtype import AddrSpace, PtrDType
+from core.dtype import AddrSpace, DType, PtrDType, dtypes
 from core.errors import UopvizError
 from core.shape import ShapeTracker
 from core.uop.kernels import is_lowered
@@ -22,7 +26,8 @@ Make = Callable[[], UOp]
 
 def smaller_kernels(ast: UOp) -> Iterator[UOp]:
     """Kernels with less in them, those with the least left first."""
-    for make in (*_shorter(ast), *_fewer_stores(ast), *_fewer_ops(ast)):
+    ways = _shorter, _fewer_stores, _fewer_ops, _plainer_views, _plainer_constants, _plainer_dtypes
+    for make in chain.from_iterable(way(ast) for way in ways):
         try:
             made = make()
             tidy = _tidy(made)
@@ -90,9 +95,49 @@ def _fewer_ops(ast: UOp) -> Iterator[Make]:
         for s in u.src:
             if s.dtype is u.dtype and s.shape == u.shape:
                 yield partial(ast.substitute, {u: s})
-    for u in reversed([u for u in ast.toposort() if u.op is Ops.LOAD]):
+    for u in reversed([*values, *(u for u in ast.toposort() if u.op is Ops.LOAD)]):
         if u.shape is not None:
             yield partial(_with_one, ast, u, u.shape)
+
+
+def _plainer_views(ast: UOp) -> Iterator[Make]:
+    """Memory read or written in order, in place of in another one, with padding or gaps."""
+    for u in ast.toposort():
+        if u.op is Ops.VIEW and u.src[0].op is Ops.DEFINE_GLOBAL and not u.arg.contiguous:
+            yield partial(ast.substitute, {u: u.replace(arg=ShapeTracker.from_shape(u.shaped))})
+
+
+def _plainer_constants(ast: UOp) -> Iterator[Make]:
+    """1 in place of another number."""
+    for u in ast.toposort():
+        if u.op is Ops.CONST and u.arg != 1 and u.dtype.count == 1:
+            yield partial(ast.substitute, {u: UOp.const(u.dtype, 1)})
+
+
+def _plainer_dtypes(ast: UOp) -> Iterator[Make]:
+    """float32 in place of another float, int32 in place of another integer, everywhere."""
+    for dtype in dict.fromkeys(u.dtype.base.scalar() for u in ast.toposort()):
+        plain = dtypes.float32 if dtypes.is_float(dtype) else dtypes.int32
+        if dtype is not plain and (dtypes.is_float(dtype) or dtypes.is_int(dtype)):
+            yield partial(_with_dtype, ast, dtype, plain)
+
+
+def _with_dtype(ast: UOp, old: DType, new: DType) -> UOp:
+    def plain(dtype: DType) -> DType:
+        if isinstance(dtype, PtrDType):
+            return plain(dtype.base).ptr(dtype.size, dtype.addrspace)
+        return new.vec(dtype.count) if dtype.scalar() is old else dtype
+
+    made: dict[UOp, UOp] = {}
+    for u in ast.toposort():
+        sources, dtype = tuple(made[s] for s in u.src), plain(u.dtype)
+        if u.op is Ops.CAST and sources[0].dtype is dtype:
+            made[u] = sources[0]
+        elif u.op is Ops.CONST:
+            made[u] = UOp.const(dtype, u.arg)
+        else:
+            made[u] = u.replace(src=sources, dtype=dtype)
+    return made[ast]
 
 
 def _with_one(ast: UOp, u: UOp, shape: tuple[int, ...]) -> UOp:

@@ -10,15 +10,17 @@ from typing import Any
 
 import pytest
 
+from core import Tensor, dtypes
 from core.errors import CompileError
 from core.helpers import prod
 from core.uop import Ops, UOp
 from core.uop.kernelinfo import KernelInfo
+from core.uop.ops import GroupOp
 from core.uop.serial import from_data, to_data
 from tests.core.passes.kernels import CPU, conv, elementwise, halves, matmul
 from tests.viz.whatif.running import record
 from viz.cli import main
-from viz.whatif.minimise import Trouble, minimise
+from viz.whatif.minimise import Trouble, minimise, smaller, trouble_with
 from viz.whatif.reductions import smaller_kernels
 from viz.whatif.script import script_text
 from viz.whatif.variant import Variant
@@ -51,6 +53,19 @@ def test_opts_are_left_out_where_they_do_not_matter() -> None:
     made = minimise(matmul(8, 32, 8).ast, CPU, variant, 30)
     assert made.trouble.kind == "fails"
     assert made.variant.opts == ""
+
+
+def test_what_is_left_cannot_be_made_smaller() -> None:
+    """Of a product of halves, one REDUCE of one load in float32; no smaller kernel fails."""
+    a, b = Tensor.empty(16, 32, dtype="half"), Tensor.empty(32, 8, dtype="half")
+    (item,) = (a @ b).relu().schedule()
+    made = minimise(item.ast, CPU, Variant(skip=("reduce_in_loop",)), 60)
+    for other, less in smaller(made.ast, made.variant):
+        assert trouble_with(other, CPU, less) != made.trouble
+    nodes = made.ast.toposort()
+    assert {u.dtype.base for u in nodes} <= {dtypes.float32, dtypes.void}
+    assert [u.op for u in nodes if u.op in GroupOp.Elementwise] == []
+    assert len(nodes) <= 9
 
 
 def test_where_nothing_is_the_matter() -> None:
