@@ -78,6 +78,8 @@ class Applied:
     depth: int = 0
     """Matches that are being tried, each in a rewrite that the one before it began."""
     kernel: str | None = None
+    lost: dict[str, None] = field(default_factory=lambda: dict[str, None]())
+    """The rewrites of this kernel whose rules were changed, in order."""
     _seen: dict[str, int] = field(default_factory=lambda: dict[str, int]())
     _made: WeakKeyDictionary[Any, Any] = field(default_factory=lambda: WeakKeyDictionary())
 
@@ -91,6 +93,8 @@ class Applied:
         made: M | None = self._made.get(matcher)
         if made is None:
             made = self._made[matcher] = matcher.changed(p.skip, p.replace)
+        if made is not matcher:
+            self.lost[rewrite] = None
         return made
 
     def counts(self, rewrite: str) -> bool:
@@ -118,12 +122,12 @@ class Applied:
     @contextmanager
     def in_kernel(self, name: str) -> Generator[None]:
         """The block compiles the kernel called `name`."""
-        before, seen = self.kernel, self._seen
-        self.kernel, self._seen = name, {}
+        before = self.kernel, self._seen, self.lost
+        self.kernel, self._seen, self.lost = name, {}, {}
         try:
             yield
         finally:
-            self.kernel, self._seen = before, seen
+            self.kernel, self._seen, self.lost = before
 
 
 _current: Final[ContextVar[Applied | None]] = ContextVar("policy", default=None)
@@ -179,7 +183,17 @@ class stage:
         applied = in_force()
         if applied is not None:
             raise PolicyError(
-                f"{self._name} cannot do without what was changed: {applied.policy}",
+                f"{self._what(applied)}: {applied.policy}",
                 where=f"{type(error).__name__}: {error}",
                 hint=f"{self._name} needs it, or a pass before it left something undone",
             ) from error
+
+    def _what(self, applied: Applied) -> str:
+        """Which pass needs what was changed: the one that failed, where its own rules were changed
+        or it is not known whose were, else the first of those before it that had others."""
+        own = self._name.removeprefix("pass ")
+        lost = [*applied.lost]
+        if not lost or own in lost:
+            return f"{self._name} cannot do without what was changed"
+        more = f" (or {lost[1]}{', ...' if len(lost) > 2 else ''})" if len(lost) > 1 else ""
+        return f"pass {lost[0]}{more} left undone what {self._name} needs"

@@ -7,6 +7,7 @@ form). Runs in a worker.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -25,6 +26,7 @@ from viz.whatif.reductions import smaller_kernels
 from viz.whatif.variant import Variant
 from viz.work.opts import opts_text, parse_opts
 
+_PLACE: Final = re.compile(" cannot do without| left undone")
 MOST: Final = 2000
 """Smaller kernels that are tried."""
 
@@ -60,7 +62,7 @@ def trouble_with(ast: UOp, target: Target, variant: Variant) -> Trouble | None:
     compiled = compile_variant(ast, target, variant)
     if compiled.program is None:
         what = compiled.error.what if compiled.error is not None else ""
-        return Trouble("fails", what.partition(" cannot do without")[0][:200])
+        return Trouble("fails", _PLACE.split(what, maxsplit=1)[0][:200])
     uops = compiled.program.uops
     try:
         with ignoring():

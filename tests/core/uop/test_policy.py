@@ -222,14 +222,18 @@ def test_the_error_names_the_pass_that_needed_the_rule() -> None:
     for name, match in (
         ("index_reduce", "pass lower cannot do without what was changed: left out index_reduce"),
         ("reduce_in_loop", "pass reduce cannot do without"),
-        ("nest_loops", "linearize cannot do without"),
+        ("nest_loops", "pass loops: nest left undone what linearize needs: left out nest_loops"),
+        ("store_runs", "pass loadstore left undone what the verifier of programs needs"),
+        ("spread_ranges", "left undone what .*expand needs"),
     ):
         with following(Policy(skip=frozenset({name}))), pytest.raises(PolicyError, match=match):
             compile_kernel(ast, CPU)
     x = Tensor([1.0, 2.0]) + 1
     with (
         following(Policy(skip=frozenset({"load_memory"}))),
-        pytest.raises(PolicyError, match="pass kernelize cannot do without"),
+        pytest.raises(
+            PolicyError, match="pass kernel: arguments left undone what pass kernelize needs"
+        ),
     ):
         x.schedule()
     with pytest.raises(ZeroDivisionError), stage("anything"):
