@@ -18,6 +18,7 @@ from core.check.child import python_path
 from core.errors import TraceError
 from viz.environment import cache_folder, private_folder, wished_port
 from viz.server.connections.listen import TOKEN, listen_for, new_token
+from viz.server.connections.staying import WAITING
 from viz.settings import UOPVIZ_RUN, UOPVIZ_STAY
 from viz.share.webpage import BUILD, NOT_BUILT, is_built
 from viz.terminal import say
@@ -57,7 +58,9 @@ class Viewer:
             return ""
         # it goes on without this process; Popen would warn of a child that is left behind
         self._process.returncode = 0
-        return f"the page stays until it has been closed for {_duration()}: {self.address}"
+        # one that nobody has opened makes way for the pages of later programs (`staying`)
+        until = f"until it has been closed for {_duration()}, or {WAITING} later ones wait unopened"
+        return f"the page stays {until}: {self.address}"
 
 
 def _duration() -> str:

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from tests.browser.explorer import Explorer
 from tests.browser.fixtures import Pass
-from tests.browser.served import PROGRAMS, run_live, serve
+from tests.browser.served import PROGRAMS, record, run_live, serve
 
 New = Callable[..., Explorer]
 
@@ -96,3 +96,33 @@ def test_two_pages_at_once(new_page: New, server: Any, some_pass: Pass) -> None:
             timeout=30_000
         )
         expect(e.sources.get_by_role("alert")).to_have_count(0)
+
+
+def test_a_program_that_is_run_again_to_the_same_file(new_page: New, tmp_path: Path) -> None:
+    """The page shows the run before as it was, says that there is a new one, and opens it."""
+    trace = record(PROGRAMS / "recorded.py", tmp_path / "run.viz")
+    with serve(trace) as server:
+        before = server.get("run")
+        assert not before["replaced"]
+        e = new_page()
+        e.page.goto(server.url)
+        expect(e.page.locator(".ov-row")).to_have_count(3)
+        record(PROGRAMS / "recorded.py", trace, OPT="0")
+        expect(e.notice).to_contain_text("recorded again", timeout=20_000)
+        said = {"replaced", "again"}
+        now = server.get("run")
+        assert now["replaced"]
+        assert {k: v for k, v in now.items() if k not in said} == {
+            k: v for k, v in before.items() if k not in said
+        }
+        rows = server.rows()
+        for row in rows:  # read by several threads, of which each has a connection of its own
+            if row["kind"] == "rewrite":
+                assert len(server.get(f"rewrites/{row['id']}")["steps"]) == row["steps"]
+        e.notice.get_by_role("button", name="Show the new run").click()
+        expect(e.notice).to_have_count(0)
+        after = server.get("run")
+        assert not after["replaced"] and after["started"] != before["started"]
+        assert len(server.rows()) != len(rows)
+        expect(e.page.locator(".ov-row").first).to_be_visible()
+        e.page.goto("about:blank")

@@ -42,6 +42,19 @@ class Held:
         """Its first bytes."""
         return os.pread(self._file.fileno(), count, 0)
 
+    def is_at(self, path: Path) -> bool:
+        """Whether it lies there still, and no other file does. While it is open, no other file can
+        get its number."""
+        try:
+            found = os.stat(path)
+        except OSError:
+            return False
+        return (found.st_dev, found.st_ino) == self._key
+
+    def size(self) -> int:
+        """Its bytes."""
+        return os.fstat(self._file.fileno()).st_size
+
     def release(self) -> None:
         """SQLite no longer has it open for who held it; calling it again does nothing."""
         with _lock:

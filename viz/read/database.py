@@ -113,9 +113,37 @@ class Database:
                 db = self._connections[0]
                 if not self._closed and len(self._connections) < MAX_CONNECTIONS:
                     with suppress(*READ_ERRORS):  # the file was removed: there is the first one
-                        db = self._connect(*self._address)
+                        db = self._again() or db
             self._own.db = db
         return db
+
+    def _again(self) -> sqlite3.Connection | None:
+        """One more connection to the file; None where another file has taken its place."""
+        if not self._held.is_at(self.path):
+            return None
+        db = self._connect(*self._address)
+        if self._held.is_at(self.path):
+            return db
+        self._connections.remove(db)
+        db.close()
+        return None
+
+    @property
+    def is_replaced(self) -> bool:
+        """Whether another file lies in the place of this one, such as that of a later recording."""
+        with self._opening:
+            return not self._closed and self.path.exists() and not self._held.is_at(self.path)
+
+    def size(self) -> int:
+        """Bytes of the file with its log."""
+        with self._opening:
+            if self._closed:
+                return 0
+            found = self._held.size()
+            if self._held.is_at(self.path):
+                with suppress(OSError):
+                    found += Path(f"{self.path}-wal").stat().st_size
+            return found
 
     @contextmanager
     def snapshot(self) -> Generator[None]:

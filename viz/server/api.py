@@ -98,11 +98,13 @@ def traces(run: str) -> Response:
 
 @api.post("/<run:run>/traces/open")
 def open_trace(run: str) -> Response:
-    """Goes on with the trace {"name"} of the cache in place of this one, or with {"former": true},
-    the one that was open before."""
+    """Goes on with the trace {"name"} of the cache in place of this one, with {"former": true}, the
+    one that was open before, or with {"again": true}, the one that was recorded in its place."""
     here, body = open_run(run), json_body()
     if body.get("former") is True:
         here.go_back()
+    elif body.get("again") is True:
+        here.reopen()
     else:
         here.go_on(cached_trace(str(body.get("name", ""))))
     return answer({})

@@ -63,7 +63,7 @@ def run_data(
         "live": is_live(processes),
         "processes": len(files),
         "compilations": [one.context for one in compilations],
-        "bytes": sum(_size(f.path) for f in files),
+        "bytes": sum(f.db.size() for f in files),
         "file": str(files[0].path),
         "format": {"trace": files[0].db.version, "export": None},
         "kinds": kinds_data(),
@@ -240,17 +240,6 @@ def _relative(name: str, folder: str) -> str:
         if folder and name.startswith((f"{folder}/", f"{folder}\\"))
         else name
     )
-
-
-def _size(path: Path) -> int:
-    """Bytes of a trace with its log."""
-    total = 0
-    for name in (path, Path(f"{path}-wal")):
-        try:
-            total += name.stat().st_size
-        except OSError:
-            continue
-    return total
 
 
 def _list(value: object) -> list[Any]:

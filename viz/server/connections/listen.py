@@ -76,7 +76,8 @@ def listen(port: int, or_next: bool = False) -> tuple[socket.socket, str]:
                 why = "the system keeps it for programs with more rights"
             continue
         if candidate != port and port:
-            return made, f"port {port} is in use; the page is on port {candidate}"
+            said = f"port {port} is in use, perhaps by the page of an earlier program"
+            return made, f"{said}; this page is on port {candidate}"
         return made, ""
     raise ServerError(
         f"port {port} cannot be used: {why}",

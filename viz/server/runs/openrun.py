@@ -125,6 +125,22 @@ class OpenRun:
         self._machine.forget(before.serial)
         before.run.close()
 
+    def reopen(self) -> None:
+        """Goes on with the trace that was recorded in the place of this one. Raises TraceError, and
+        keeps this one, where it is none."""
+        self.go_on(self.store.path, self.store.held_as)
+
+    @property
+    def is_replaced(self) -> bool:
+        """Whether another file lies in the place of the trace: that before it is shown."""
+        store = self.store
+        return isinstance(store, Store) and store.files[0].db.is_replaced
+
+    def _see(self, now: tuple[object, ...]) -> None:
+        """Notes what the files are like now: answers are others where they are not as before."""
+        self._changes += now != self._seen
+        self._seen = now
+
     def go_back(self) -> None:
         """Goes on with the trace that was open before. Raises ServerError where there was none,
         and TraceError, and keeps this one, where it is gone."""
@@ -138,6 +154,10 @@ class OpenRun:
             now = time.monotonic()
             if now - self._refreshed > _REFRESH:
                 live, folder = self.store.live, self.store.path.parent
+                if self.is_replaced:
+                    self._see((True,))
+                    self._refreshed = now
+                    return
                 # an export without its trace has no files, and never changes
                 files = [file.path for file in self.store.files] if self.store.compiles else []
                 seen = (live, _changed(folder), *map(_changed, files), *map(_log, files))
@@ -196,7 +216,8 @@ class OpenRun:
         if not self.store.compiles:
             return run
         again = f"uopviz open {shell_word(str(self.store.path))}"
-        return {**run, **self._machine.can(), "targets": [*targets], "again": again}
+        actions = {**self._machine.can(), "targets": [*targets], "again": again}
+        return {**run, **actions, "replaced": self.is_replaced}
 
     def compile(self, context: int, target: str) -> int:
         """Begins to compile a kernel for a target; what was compiled before is there at once.

@@ -216,6 +216,7 @@ describe("jobs", () => {
     traces: () => Promise.resolve({ open: "run.viz", former: null, traces: [] }),
     openTrace: () => Promise.resolve(),
     openFormer: () => Promise.resolve(),
+    openAgain: () => Promise.resolve(),
     exportRun: () => Promise.resolve(1),
     exportedFile: () => Promise.resolve(new Blob()),
   });

@@ -179,6 +179,8 @@ export interface ServerActions {
   openTrace(name: string): Promise<void>;
   /** Goes on with the one that was open before. */
   openFormer(): Promise<void>;
+  /** Goes on with the one that was recorded in the place of this one. */
+  openAgain(): Promise<void>;
   /** Starts exporting the run, or it and the runs `beside` it; answers with a job whose result is
    * Exported. */
   exportRun(how: ExportHow, beside?: readonly string[]): Promise<number>;

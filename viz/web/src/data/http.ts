@@ -90,6 +90,7 @@ export function httpBackend(
       open: async (file, line) => void (await post<unknown>(`${own}/open`, { file, line })),
       traces: () => get<RecentTraces>(`${own}/traces`),
       openTrace: async (name) => void (await post<unknown>(`${own}/traces/open`, { name })),
+      openAgain: async () => void (await post<unknown>(`${own}/traces/open`, { again: true })),
       openFormer: async () => void (await post<unknown>(`${own}/traces/open`, { former: true })),
       exportRun: async (how, beside = []) =>
         (await post<{ job: number }>("api/export", { runs: [run, ...beside], ...how })).job,

@@ -6,7 +6,7 @@
 import type { ComponentChildren } from "preact";
 
 /** The order in which notices matter. */
-export const ORDER = ["lost", "problem", "rule", "whatif", "finished"] as const;
+export const ORDER = ["lost", "again", "problem", "rule", "whatif", "finished"] as const;
 
 export interface NoticeAction {
   title: string;

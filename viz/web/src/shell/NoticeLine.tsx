@@ -73,4 +73,5 @@ export function NoticeLine() {
   );
 }
 
-const SIGNS = { lost: "▲", problem: "!", rule: "◆", whatif: "◆", finished: "■" } as const;
+const SIGNS = { lost: "▲", again: "◆",
+ problem: "!", rule: "◆", whatif: "◆", finished: "■" } as const;

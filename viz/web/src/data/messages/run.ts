@@ -56,6 +56,8 @@ export interface Run {
     steps: number;
     launches: number;
   };
+  /** Another trace was recorded in the place of this one, which is shown as it was. Missing in exports. */
+  replaced?: boolean;
   /** Of how many kernels the trace holds values of the run, of how many it was to hold them, and the
    * bytes. Missing in older exports. */
   captured?: { kernels: number; leftOut: number; bytes: number };

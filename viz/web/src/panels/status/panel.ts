@@ -4,7 +4,7 @@ import { replayCommands, variantCommands } from "../../parts/whatif/commands";
 import { startChanged } from "../../parts/whatif/changed";
 import { changedNotice, whatIfNotice } from "../../parts/whatif/notices";
 import { cancelJob, startVariants } from "../../parts/whatif/store";
-import { finishedNotice, goneNotice } from "./notices";
+import { againNotice, finishedNotice, goneNotice } from "./notices";
 import { StatusBar } from "./StatusBar";
 
 export const statusPanel: StatusPanel = {
@@ -13,7 +13,7 @@ export const statusPanel: StatusPanel = {
   place: "status",
   component: StatusBar,
   commands: [...replayCommands, ...variantCommands],
-  notices: [goneNotice, changedNotice, whatIfNotice, finishedNotice],
+  notices: [goneNotice, againNotice, changedNotice, whatIfNotice, finishedNotice],
   start() {
     startChanged();
     startVariants();

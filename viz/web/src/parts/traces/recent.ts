@@ -51,6 +51,10 @@ export const openRecent = (name: string): Promise<void> =>
 export const openFormer = (name: string): Promise<void> =>
   goOnWith(name, () => data().server!.openFormer());
 
+/** Goes on with the trace that was recorded in the place of the one that is open. */
+export const openAgain = (name: string): Promise<void> =>
+  goOnWith(name, () => data().server!.openAgain());
+
 function goOnWith(name: string, tell: () => Promise<void>): Promise<void> {
   return whileOpening(name, async () => {
     await tell();
