@@ -30,6 +30,7 @@ class Pat(TypedDict, total=False):
     src: dict[str, object]
     anyOf: list[Pat]
     allowAny: bool
+    among: list[str]
 
 
 def pattern_data(pattern: UPat, depth: int = 0) -> Pat:
@@ -53,6 +54,8 @@ def pattern_data(pattern: UPat, depth: int = 0) -> Pat:
         made["anyOf"] = [pattern_data(p, inner) for p in pattern.alternatives]
     if pattern.allow_any_len:
         made["allowAny"] = True
+    if pattern.early_reject:
+        made["among"] = sorted(o.name for o in pattern.early_reject)
     return made
 
 

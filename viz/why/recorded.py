@@ -152,6 +152,8 @@ def _pattern(data: Mapping[str, Any]) -> UPat:
     made.name = data["name"] or None
     made.arg = None if data["arg"] is None else _wanted(data["arg"])
     made.allow_any_len = data.get("allowAny", False)
+    among = cast("list[str]", data.get("among", []))
+    made.early_reject = cast("frozenset[Ops]", frozenset(map(OpText, among)))
     match data["src"]:
         case {"kind": "repeat", "of": inner}:
             made.src = _pattern(inner)

@@ -16,6 +16,7 @@ from core.dtype import dtypes
 from core.errors import RuleError
 from core.uop.matcher import PatternMatcher
 from core.uop.observe import context, track_rewrites
+from core.uop.ops import Ops
 from core.uop.rewrite import graph_rewrite
 from core.uop.rule import rule
 from core.uop.uop import UOp
@@ -134,6 +135,8 @@ def test_patterns_as_data() -> None:
     assert data["src"]["kind"] == "ordered"
     (inner,) = data["src"]["of"]
     assert [p["name"] for p in inner["anyOf"]] == ["x", "c"]
+    among = pattern_data(UPat(Ops.ADD, early_reject=(Ops.MUL, Ops.CONST)))
+    assert among.get("among") == ["CONST", "MUL"]
     repeat = pattern_data(UPat(src=UPat.var("x", dtypes.int32)))
     assert repeat["src"] == {"kind": "repeat", "of": pattern_data(UPat.var("x", dtypes.int32))}
 

@@ -46,6 +46,7 @@ class Planted:
             self.ints = self._rule(t, "ints", pat(x, pat(), op=["mul"], dtype=["i32"]))
             self.twice = self._rule(t, "twice", pat(x, x, op=["add", "mul"]))
             self.lone = self._rule(t, "lone", zero())
+            self.adds = self._rule(t, "adds", pat(op=["add", "mul"], among=["add"]))
             self.unheard = self._rule(t, "unheard", pat(op=["ret"]))
             self.rewrite = t.rewrite_begin("peephole", sink=ret, context=kernel)
             t.match(self.rewrite, self.add_zero, self.add, self.load, {"%x": self.load}, 1)
@@ -55,7 +56,7 @@ class Planted:
             ret2 = t.node("ret", "void", (mul2, self.other))
             t.rebuild(self.rewrite, ret, ret2)
             t.rewrite_end(self.rewrite, ret2, nodes=4)
-            ran = [self.add_zero, self.add_any, self.ints, self.twice, self.lone]
+            ran = [self.add_zero, self.add_any, self.ints, self.twice, self.lone, self.adds]
             t.visited(
                 "peephole", t.rule_set(ran), {"add": 2, "mul": 1}, {(self.add_zero, "add"): 1}
             )
@@ -102,7 +103,7 @@ def test_each_kind_of_answer(planted: Planted) -> None:
     said = p.ask(p.add, p.add_any)
     assert (said["kind"], said["by"]["name"]) == ("overtaken", "add_zero")
     assert said["said"] == (
-        "add_zero came first, at step 1: it is rule 1 of 5 in this pass, add_any is 2"
+        "add_zero came first, at step 1: it is rule 1 of 6 in this pass, add_any is 2"
     )
     said = p.ask(p.other, p.add_any)
     assert said["kind"] == "declined"
@@ -119,6 +120,7 @@ def test_where_recorded_patterns_fail(planted: Planted) -> None:
         (p.other, p.add_zero, "argument", [1], p.two, "0", "2"),
         (p.two, p.lone, "argument", [], p.two, "0", "2"),
         (p.mul, p.ints, "dtype", [], p.mul, "i32", "f32"),
+        (p.add, p.adds, "among", [], p.add, "add among the sources", "2: load, const"),
         (p.other, p.twice, "name", [1], p.load, "the same node as %x: ", "load() arg='a' i32"),
     ):
         said = p.ask(node, rule)

@@ -218,6 +218,9 @@ def clean_pattern(data: object, depth: int = 0, left: _Left | None = None) -> di
         made["anyOf"] = [clean_pattern(p, depth + 1, left) for p in alternatives]
     if fields.get("allowAny") is True:
         made["allowAny"] = True
+    if among := [as_text(item, 200) for item in _list(fields.get("among"))]:
+        take(len(among), 60 * len(among))
+        made["among"] = among
     return made
 
 

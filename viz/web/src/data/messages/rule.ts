@@ -27,6 +27,8 @@ export interface Pat {
   src: PatSources;
   anyOf?: Pat[];
   allowAny?: boolean;
+  /** Ops that have to be among those of the sources. */
+  among?: string[];
 }
 
 export type PatSources =

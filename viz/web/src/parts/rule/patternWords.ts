@@ -44,6 +44,7 @@ export function sourceWords(pat: Pat): string {
     pat.src.kind === "permuted" ? "any order" : "",
     pat.src.kind === "repeat" ? "all sources" : "",
     pat.allowAny ? "more sources" : "",
+    pat.among?.length ? `one of them ${opWords(pat.among)}` : "",
   ]
     .filter(Boolean)
     .join(", ");
