@@ -15,6 +15,9 @@ from core.prove.term import Kind, Term, postorder, whole
 from core.uop.ops import GroupOp, Ops
 
 HINT: Final = 'pip install "uopviz[check]" to have integers proved with z3'
+MAX_FACTORS: Final = 16
+"""Factors of a product that z3 may multiply out. It does so before it looks at its limit of time,
+and a power by repeated squares has billions; a larger product is an unknown function of two."""
 TIMEOUT: Final = 2_000
 """Milliseconds for one pair."""
 Answer = Literal["equal", "differ", "unknown"]
@@ -100,6 +103,7 @@ class Encoding:
         self.bounds: list[Any] = []
         self.functions: dict[Any, Any] = {}
         self._known: dict[Term, Any] = {}
+        self._factors: dict[Term, int] = {}
 
     def of(self, root: Term) -> Any:
         """A bit-vector; of a bool, a formula; of a float, a bit-vector that nothing is known of."""
@@ -123,6 +127,8 @@ class Encoding:
         assert isinstance(t.op, Ops)
         if t.op in (Ops.CMPEQ, Ops.CMPNE) and not dtypes.is_float(source):
             return args[0] == args[1] if t.op is Ops.CMPEQ else args[0] != args[1]
+        if t.op is Ops.MUL and not dtypes.is_bool(source) and self._is_large(t):
+            return self._function((t.op, t.dtype.name), t.dtype, args)
         floats = dtypes.is_float(t.dtype) or dtypes.is_float(source)
         if floats or t.op in (Ops.THREEFRY, Ops.POW, Ops.BITCAST):
             return self._function((t.op, t.dtype.name, source.name), t.dtype, args)
@@ -134,6 +140,12 @@ class Encoding:
         if t.op in (Ops.SHL, Ops.SHR) and t.args[1].dtype != source:
             return self._shift(t.op, unsigned, source.bits, *args)
         return _on_ints(self.z3, t.op, unsigned, source.bits, *args)
+
+    def _is_large(self, t: Term) -> bool:
+        """Whether a product has too many factors."""
+        many = sum(self._factors.get(a, 1) for a in t.args)
+        self._factors[t] = many if many <= MAX_FACTORS else 1
+        return many > MAX_FACTORS
 
     def _constant(self, t: Term) -> Any:
         if dtypes.is_bool(t.dtype):

@@ -163,10 +163,13 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_all)
 
 
-def claim(path: Path, run: str, *, new: bool = False, join: bool = False) -> Claim | Taken:
+def claim(
+    path: Path, run: str, *, new: bool = False, join: bool = False, make: bool = True
+) -> Claim | Taken:
     """The right to write the trace `path` for `run`, or who has it: a process that writes it, or
     one that writes a further part of it, or, with `join`, a finished process of the same run.
-    `new`: only where nothing lies there; FileExistsError otherwise. Raises OSError where the file
+    `new`: only where nothing lies there; FileExistsError otherwise. Without `make` what lies there
+    stays, for the caller to replace. Raises OSError where the file
     or its lock cannot be, and TraceError where something else than a trace lies there."""
     run = run if re.fullmatch(r"[0-9a-f]{1,64}", run) else "0"
     check_kinds(path)
@@ -193,7 +196,8 @@ def claim(path: Path, run: str, *, new: bool = False, join: bool = False) -> Cla
                 made.release()
                 return Taken(other)
         check_replaceable(path)
-        made.make()
+        if make:
+            made.make()
     except BaseException:
         made.release()
         raise

@@ -105,15 +105,19 @@ def replace_file(path: Path, body: bytes, ours: Known, what: str) -> None:
         if known and not ours(known):
             raise TraceError(f"this file is not {what} and is not overwritten", str(path), hint)
         try:
-            with os.fdopen(create_new(part), "wb") as file:
-                file.write(body)
-            if known is None:
-                os.link(part, path)  # where a file has come meanwhile, it stays
-            else:
-                os.replace(part, path)
-        finally:
+            try:
+                with os.fdopen(create_new(part), "wb") as file:
+                    file.write(body)
+                if known is None:
+                    os.link(part, path)  # where a file has come meanwhile, it stays
+                else:
+                    os.replace(part, path)
+            finally:
+                part.unlink(missing_ok=True)
+        except BaseException:  # an interrupt may have come before that
             with suppress(OSError):
                 part.unlink(missing_ok=True)
+            raise
     except OSError as error:
         raise TraceError(
             f"the file cannot be written: {error.strerror or error}", where=str(path), hint=hint

@@ -88,10 +88,10 @@ def make_folder(path: Path) -> None:
 
 
 def put_in_place(made: Path, path: Path) -> None:
-    """Moves a finished trace to `path`, in the place of an earlier one. Raises TraceError where
-    something else lies there or another process writes it."""
+    """Moves a finished trace to `path`, in the place of an earlier one without logs. Raises
+    TraceError where something else lies there or another process writes it."""
     try:
-        claim = _claimed(path, "")
+        claim = _claimed(path, "", make=False)
         try:
             os.replace(made, path)
         finally:
@@ -109,9 +109,9 @@ def cannot_be_made(path: Path, error: Exception) -> TraceError:
     )
 
 
-def _claimed(path: Path, run: str) -> Claim:
+def _claimed(path: Path, run: str, make: bool = True) -> Claim:
     make_folder(path)
-    found = claim_trace(path, run)
+    found = claim_trace(path, run, make=make)
     if isinstance(found, Claim):
         return found
     raise TraceError(

@@ -36,23 +36,21 @@ def replace_run(
                 "this would overwrite what is exported", str(path), "name another with -o"
             )
     with TemporaryDirectory(prefix=".uopviz-", dir=main.absolute().parent) as folder:
-        moved: list[tuple[Path, Path]] = []
-        placed: list[Path] = []
+        names = [name for path in old for name in files_of(path)] + files_of(main)[1:]
+        moved = [(Path(folder) / name.name, name) for name in names if name.exists()]
         try:
-            for path in old:
-                for name in files_of(path):
-                    if name.exists():
-                        aside = Path(folder) / name.name
-                        os.replace(name, aside)
-                        moved.append((aside, name))
+            for aside, name in moved:
+                os.replace(name, aside)
             for finished, own in reversed(made):
                 put_in_place(finished, own)
-                placed.append(own)
         except BaseException:
-            for path in placed:
-                path.unlink(missing_ok=True)
-            for aside, name in reversed(moved):
-                os.replace(aside, name)
+            if made[0][0].exists():  # until the first file has moved, the earlier ones are the run
+                for finished, own in made[1:]:
+                    if not finished.exists():
+                        own.unlink(missing_ok=True)
+                for aside, name in moved:
+                    if aside.exists():
+                        os.replace(aside, name)
             raise
 
 

@@ -27,6 +27,7 @@ Choice = Callable[[UOp, tuple[Any, ...]], Any]
 """What a machine leaves as the value of a node, by what it is made of."""
 Shaped = np.ndarray[Any, np.dtype[np.object_]]
 
+MAX_ITERATIONS: Final = 4096
 _SAME: Final = frozenset({
     Ops.NOOP, Ops.CONTIGUOUS, Ops.CONTIGUOUS_BACKWARD, Ops.FUSE, Ops.DETACH, Ops.DERIVATIVE,
     Ops.COPY,
@@ -95,6 +96,7 @@ class Interpreter:
     def __init__(self, env: Env, memory: Memory, choose: Choice | None = None) -> None:
         self._env, self._memory, self._choose = env, memory, choose
         self._done: set[tuple[Any, ...]] = set()
+        self._iterations = 0
 
     def value(self, u: UOp) -> Any:
         """The value of a node: a number, a tuple of the elements of a vector, an array of a shaped
@@ -159,6 +161,12 @@ class Interpreter:
             if valid:
                 self._memory.write(place.src[0], flat, values[at], value.dtype.scalar())
 
+    def count(self) -> None:
+        """One more iteration."""
+        self._iterations += 1
+        if self._iterations > MAX_ITERATIONS:
+            raise NoMeaningError("too many iterations")
+
     def length(self, r: UOp, env: Env) -> int:
         """The iterations of a loop."""
         return int(_Evaluation(self, env).lanes(r.src[0])[0])
@@ -186,6 +194,7 @@ def iterations(run: Interpreter, loops: Sequence[UOp], env: Env) -> Iterator[Env
     if r.op is not Ops.RANGE:
         raise NoMeaningError("a loop that is none")
     for k in range(run.length(r, env)):
+        run.count()
         key = r.arg[0] if r.arg[-1] in _LANES else r
         yield from iterations(run, rest, {**env, key: k})
 
@@ -283,16 +292,16 @@ class _Evaluation:
         return tuple(combined(u.arg, u.dtype.scalar(), parts[j::count]) for j in range(count))
 
     def _loaded(self, u: UOp) -> tuple[Any, ...]:
-        if u.src[0].op is Ops.VIEW or not isinstance(u.src[0].dtype, PtrDType):
+        place, *rest = u.src
+        if place.op is Ops.VIEW or not isinstance(place.dtype, PtrDType):
             raise NoMeaningError("a LOAD of a whole value")
         scalar, count = u.dtype.scalar(), u.dtype.count
-        gates = self.lanes(u.src[2]) if len(u.src) > 2 else (True,)
+        others = self.lanes(rest[0]) if rest else (truncate(0, scalar),) * count
+        gates = self.lanes(rest[1]) if len(rest) > 1 else (True,)
         made: list[Any] = []
-        for k, (memory, at, gate) in enumerate(self.places(u.src[0], count)):
-            if gate and gates[k % len(gates)]:
-                made.append(self._run.read(memory, at, scalar))
-            else:
-                made.append(self.lanes(u.src[1])[k] if len(u.src) > 1 else truncate(0, scalar))
+        for k, (memory, at, gate) in enumerate(self.places(place, count)):
+            open_ = gate and gates[k % len(gates)]
+            made.append(self._run.read(memory, at, scalar) if open_ else others[k])
         return tuple(made)
 
     def places(self, u: UOp, count: int) -> list[tuple[UOp, int, bool]]:
@@ -367,6 +376,8 @@ class _Evaluation:
         if u in self._env:
             return self._env[u]
         shape, op = u.shaped, u.op
+        if u.size > MAX_ITERATIONS:
+            raise NoMeaningError("too many elements")
         if op in GroupOp.Elementwise:
             args = [self.array(s) if _is_shaped(s) else _full(shape, self.array(s)[()])
                     for s in u.src]  # fmt: skip

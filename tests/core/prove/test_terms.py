@@ -188,3 +188,14 @@ def test_numbers_of_elements_stay_sums_when_they_are_cast() -> None:
     a, b = var("a", 0, 7), var("b", 0, 3)
     wide = (a * 4 + b).cast(dtypes.int64)
     assert Checker().check(wide, a.cast(dtypes.int64) * 4 + b.cast(dtypes.int64)).kind == "proved"
+
+
+def test_a_power_by_squares_is_not_multiplied_out() -> None:
+    """z3 would, into billions of factors, before it looks at the clock."""
+    pytest.importorskip("z3")
+    power = var("a", 0, (1 << 31) - 1)
+    for _ in range(32):
+        power = power * power
+    terms = Terms()
+    a, b = (Translation(terms).values(u)[0] for u in (power, power.ne(0).where(power, num(1))))
+    assert bitvector.compare(a, b) != "equal"
