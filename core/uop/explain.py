@@ -30,6 +30,7 @@ bound to already."""
 MAX_MATCHES: Final = 1000
 """Ways to match of which the function declines each."""
 MAX_OPS: Final = 6
+MAX_LOCALS: Final = 12
 MAX_TEXT: Final = 200
 """Characters of the text of a value."""
 _NAME: Final = re.compile(r"[A-Za-z_]\w*")
@@ -247,12 +248,12 @@ class _Returns:
         return self._left
 
     def where(self, rule: Rule) -> tuple[str, int, str, dict[str, str]]:
-        """The file, the line, its text, and the values that it names; of a function that is not
-        written in Python, where the rule is."""
+        """The file, the line, its text, and the values that it names, or where it names none, as
+        `return None` does, all; of a function that is not written in Python, where the rule is."""
         line = self._line or rule.line
         text = linecache.getline(rule.file, line).strip()
-        named = dict.fromkeys(_NAME.findall(text))
-        values = {n: _value(self._locals[n]) for n in named if n in self._locals}
+        named = [n for n in dict.fromkeys(_NAME.findall(text)) if n in self._locals]
+        values = {n: _value(self._locals[n]) for n in (named or [*self._locals][:MAX_LOCALS])}
         return rule.file, line, text, values
 
 

@@ -199,6 +199,11 @@ def build_parser() -> Parser:
         action="store_false",
         help="do not call the rule's function again to find the line on which it declined",
     )
+    made.add_argument(
+        "--load",
+        metavar="FILE",
+        help="run this Python file of yours, in a process of its own, to have the rule from it",
+    )
     printing(made)
 
     add_trying(commands)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 
 from core.errors import TraceError
@@ -25,7 +26,7 @@ from viz.command.names import (
 from viz.command.session import open_store, put
 from viz.terminal import Line, Styled
 from viz.views.store import Store
-from viz.why.answers import NEAR_MISSES, WHY_DECLINED, WHY_NOT
+from viz.why.answers import NEAR_MISSES, WHY_DECLINED, WHY_NOT, why_given
 from viz.why.subject import Subject
 
 _ROWS: Final = 20
@@ -52,8 +53,12 @@ def why_not(options: argparse.Namespace) -> int:
     if node is None:
         misses = store.ask(NEAR_MISSES, chosen["id"], rule["id"])
         return put(options, misses, near_lines(misses))
-    answer = WHY_DECLINED if options.call else WHY_NOT
-    said = store.ask(answer, chosen["id"], node, rule["id"])
+    if options.load is not None:
+        said = why_given(store, chosen["id"], node, rule["id"], _file(options.load))
+    else:
+        answer = WHY_DECLINED if options.call else WHY_NOT
+        said = store.ask(answer, chosen["id"], node, rule["id"])
+    assert said is not None, "the pass was found above"
     return put(options, said, reason_lines(said, rule))
 
 
@@ -76,6 +81,16 @@ def _sort_out(options: argparse.Namespace) -> None:
     options.pass_name, options.rule = rest[0], rest[-1]
     if len(rest) == 3:
         options.node = rest[1]
+
+
+def _file(name: str) -> Path:
+    """A file that is to be run. Raises TraceError where there is none."""
+    path = Path(name).resolve()
+    if not path.is_file():
+        raise TraceError(
+            "there is no such file", where=name, hint="--load takes the Python file with the rule"
+        )
+    return path
 
 
 def _tried(store: Store, rewrite: int) -> set[int]:

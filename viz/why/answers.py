@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 from core.errors import TraceError
 from viz.budget import answering
 from viz.views.run import Answer, InFile, Keep, Subject
 from viz.views.store import Store
-from viz.why.declining import decline_request, declining_line, line_of
+from viz.why.declining import ask_worker, decline_request, declining_line, line_of
 from viz.why.message import near_data, reason_data, rules_data
 from viz.why.nearmisses import near_misses
 from viz.why.reason import reason
@@ -46,16 +47,19 @@ class Call:
     finish: Callable[[Any], dict[str, Any]]
 
 
-def call_again(store: Store, rewrite: int, node: int, rule: int) -> Call | None:
+def call_again(
+    store: Store, rewrite: int, node: int, rule: int, load: Path | None = None
+) -> Call | None:
     """Why a rule did not fire at a node, as `why_declined`, whose caller has the process; None for
-    a number that no pass has. Raises as `why_not`."""
+    a number that no pass has. `load`: a file of the user's that has the rule. Raises as
+    `why_not`."""
     if store.scope_of(rewrite) is None:
         return None
     with answering(_WHY):
         subject = Pass(store, rewrite)
         found = reason(subject, subject.node(node), _rules(subject, rule))
         called = found.kind == "declined"
-        request = decline_request(subject, found.rule, found.node) if called else None
+        request = decline_request(subject, found.rule, found.node, load) if called else None
 
     def finish(answer: Any) -> dict[str, Any]:
         with answering(_WHY):
@@ -63,6 +67,17 @@ def call_again(store: Store, rewrite: int, node: int, rule: int) -> Call | None:
             return reason_data(subject, found, line)
 
     return Call(request[0] if isinstance(request, tuple) else None, finish)
+
+
+def why_given(
+    store: Store, rewrite: int, node: int, rule: int, load: Path
+) -> dict[str, Any] | None:
+    """The same as `why_declined`, for a rule of a file that the user names, which a process of its
+    own runs."""
+    call = call_again(store, rewrite, node, rule, load)
+    if call is None:
+        return None
+    return call.finish(None if call.request is None else ask_worker(call.request))
 
 
 def at_node(store: Store, rewrite: int, node: int) -> dict[str, Any] | None:

@@ -11,6 +11,7 @@ import json
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final, cast
 
 from core.check import child
@@ -52,16 +53,19 @@ def declining_line(subject: Subject, rule: int, node: int) -> Line | str:
     """The line on which a rule declined a node; or why that cannot be told. Both are numbers of the
     file. Raises BudgetError."""
     request = decline_request(subject, rule, node)
-    return request if isinstance(request, str) else line_of(_ask(request[0]), request[1])
+    return request if isinstance(request, str) else line_of(ask_worker(request[0]), request[1])
 
 
-def decline_request(subject: Subject, rule: int, node: int) -> Request | str:
+def decline_request(
+    subject: Subject, rule: int, node: int, load: Path | None = None
+) -> Request | str:
     """What a worker is asked, to see on which line a rule declined a node; or why the function is
-    not called again. Raises BudgetError."""
+    not called again. `load`: a file of the user's that has the rule, where the installation has
+    not; the worker runs it. Raises BudgetError."""
     installed, why = subject.fitter.rule(rule)
-    if installed is None:
+    if installed is None and load is None:
         return f"its function is not called again: {why}"
-    if why := needs(installed):
+    if installed is not None and (why := needs(installed)):
         return f"its function is not called again: {why}"
     order = subject.file.nodes.reachable(node)
     if len(order) > MAX_GRAPH:
@@ -71,6 +75,8 @@ def decline_request(subject: Subject, rule: int, node: int) -> Request | str:
     graph["roots"] = [*range(len(order))]
     record = subject.file.rules[rule]
     request = {"job": "decline", "graph": graph, "rule": _record_data(record), "memory": MEMORY}
+    if installed is None:
+        request["load"] = str(load)
     return request, order
 
 
@@ -101,7 +107,7 @@ def _record_data(record: RuleRecord) -> dict[str, Any]:
     return {"name": record.name, "file": record.file, "line": record.line, "texts": texts}
 
 
-def _ask(request: Mapping[str, Any]) -> Mapping[str, Any] | str:
+def ask_worker(request: Mapping[str, Any]) -> Mapping[str, Any] | str:
     """The answer of the worker; or why there is none."""
     worker = child.start(WORKER, subprocess.DEVNULL)
     try:

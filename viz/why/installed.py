@@ -23,6 +23,7 @@ from viz.views.rules.rulebook import clean_pattern
 from viz.views.since.files import own_file
 from viz.views.since.rules import FileToday
 
+_OWN: Final = "; uopviz why-not --load FILE takes it from a file of yours"
 LOADING: Final = ("core.compile", "core.gradient", "core.realize")
 """Modules that load all others of `core` whose rules a trace has. Loaded with the first question: a
 server does not wait for the compiler before it shows the page."""
@@ -40,7 +41,7 @@ class Installed:
         """The rule, and "" ; or None, and why there is none."""
         path = own_file(record.file)
         if path is None:
-            return None, "it is not a rule of this installation"
+            return None, f"it is not a rule of this installation{_OWN}"
         today = self._today(path)
         if today is None:
             return None, f"{path.name} cannot be read"
@@ -81,11 +82,16 @@ def _loaded() -> Iterator[Rule]:
         if name.partition(".")[0] != "core":
             continue
         for value in [*vars(module).values()]:
-            if isinstance(value, Rule):
-                yield value
-            elif isinstance(value, PatternMatcher):
-                yield from value.rules
-            elif isinstance(value, tuple | list):
-                for item in cast("tuple[object, ...]", value):
-                    if isinstance(item, Rule):
-                        yield item
+            yield from rules_of(value)
+
+
+def rules_of(value: object) -> Iterator[Rule]:
+    """The rules that a name of a module stands for: one, those of a set, or of a list."""
+    if isinstance(value, Rule):
+        yield value
+    elif isinstance(value, PatternMatcher):
+        yield from value.rules
+    elif isinstance(value, tuple | list):
+        for item in cast("tuple[object, ...]", value):
+            if isinstance(item, Rule):
+                yield item

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from core.check.limits import limit_files
@@ -15,6 +16,7 @@ from core.errors import TraceError
 from core.uop.explain import Declines, Fires, Raises, explain
 from core.uop.serial import from_data
 from viz.why.declining import needs, record_of
+from viz.why.given import find_given
 from viz.why.installed import Installed
 from viz.work.lines import answer_request
 
@@ -24,7 +26,9 @@ def decline_job(request: Mapping[str, Any]) -> dict[str, Any]:
     {"why"} where it does not."""
     limit_files(0)
     nodes = from_data(request["graph"])
-    rule, why = Installed().find(record_of(request["rule"]))
+    record = record_of(request["rule"])
+    load = request.get("load")
+    rule, why = find_given(Path(load), record) if load else Installed().find(record)
     if rule is None or (why := needs(rule)):
         raise TraceError(why)
     found = explain(rule, nodes[-1])

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
 from pathlib import Path
 
 import pytest
 
+import viz
 from core.uop.observe import context
 from core.uop.rewrite import graph_rewrite
 from core.uop.uop import UOp
@@ -109,3 +111,51 @@ def test_exported_files(path: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
     file.write_text(re.sub(r'<script type="application/octet-stream".*?</script>', "", html))
     code, out, err = run(capsys, file, "tidy#2", "mul_one")
     assert (code, out, "this exported file holds no trace" in err) == (2, "", True)
+
+
+OWN = """
+from core import dtypes
+from core.uop import PatternMatcher, UOp, UPat, graph_rewrite, rule
+
+@rule(UPat.var("x", dtypes.ints) * UPat.cvar("c"))
+def double(x: UOp, c: UOp) -> UOp | None:
+    wanted = 2
+    if c.arg != wanted:
+        return None
+    return x + x
+
+print("the program runs")
+x = UOp.variable("x", 0, 10)
+graph_rewrite(x * 3 + 1, PatternMatcher([double], name="mine"), name="doubling")
+"""
+
+
+def test_a_rule_of_the_users_own_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is run where the user names it, never because a trace does."""
+    script, path = tmp_path / "mine.py", tmp_path / "mine.viz"
+    script.write_text(OWN)
+    with viz.record(path):
+        runpy.run_path(str(script))
+    capsys.readouterr()
+    mul = number_of(path, "MUL")
+    code, out, _ = run(capsys, path, "doubling", mul, "double")
+    assert code == 0
+    assert "uopviz why-not --load FILE takes it from a file of yours" in out
+    code, out, _ = run(capsys, path, "doubling", mul, "double", "--load", str(script))
+    assert code == 0
+    assert f"declined at {script}:9" in out
+    assert ["wanted", "2"] in [line.split() for line in out.splitlines()]
+    for text, why in (
+        (OWN.replace("wanted = 2", "wanted = 4"), "is not the recorded one"),
+        (OWN.replace("double", "triple"), "has no rule double"),
+        ("raise ValueError('no')", "raises ValueError when it is run: no"),
+        ("import sys; sys.exit(3)", "raises SystemExit when it is run: 3"),
+    ):
+        other = tmp_path / "other.py"
+        other.write_text(text)
+        code, out, _ = run(capsys, path, "doubling", mul, "double", "--load", str(other))
+        assert code == 0
+        assert why in out
+    code, _, err = run(capsys, path, "doubling", mul, "double", "--load", "none.py")
+    assert code == 2
+    assert "there is no such file (none.py)" in err
