@@ -182,6 +182,20 @@ def test_a_match_inside_another() -> None:
     assert (found.match.rule, found.match.depth, found.rewrite) == (half_wrong, 1, "inner")
 
 
+@rule(UPat(Ops.ADD, src=(UPat.var("x"), UPat(Ops.LOAD, name="y"))))
+def looked_into(x: UOp, y: UOp) -> None:
+    """x + y -> itself; what it would be for y = 0 is looked at"""
+    zero = {y: y.const_like(0)}
+    graph_rewrite(x + y, PatternMatcher([right]), name="looked into", substituting=zero)
+
+
+def test_what_is_substituted_is_no_match() -> None:
+    rules = PatternMatcher([looked_into, half_wrong, right])
+    found = culprit_of(kernel_with(lambda g: graph_rewrite(g, rules, name="rules")))
+    assert found.match is not None
+    assert found.match.rule is half_wrong
+
+
 def test_a_match_and_not_those_inside_it() -> None:
     simple = PatternMatcher([right], name="inner")
 
