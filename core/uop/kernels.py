@@ -96,3 +96,21 @@ def _kind(loop: UOp) -> AxisType:
 def _is_global(place: UOp) -> bool:
     dtype = place.dtype
     return isinstance(dtype, PtrDType) and dtype.addrspace is AddrSpace.GLOBAL
+
+
+def work_of(state: UOp) -> int:
+    """About how many operations a state takes."""
+    total = 0
+    for u in state.toposort():
+        count = 1
+        if u.op is Ops.REDUCE_AXIS or u.op is Ops.STORE:
+            shape = u.src[0].shape if u.src[0].op is not Ops.INDEX else None
+            for n in shape or ():
+                count *= n
+        loops = [r for r in u.ranges if r.op is Ops.RANGE]
+        if u.op in (Ops.REDUCE, Ops.END):
+            loops += [r for r in u.src[1:] if r.op is Ops.RANGE and r not in loops]
+        for r in loops:
+            count *= max(1, int(r.vmax) + 1)
+        total = max(total, count * max(1, u.dtype.count))
+    return total

@@ -14,8 +14,15 @@ Data = Mapping[str, Any]
 WORST: Final = ("unchecked", "assumes", "sampled", "proved")
 """What check may say of steps none of which differs; the most careful first."""
 CHECK: Final = (
-    "named", "pass named", "other named", "not checkable", "assumed", "sampled", "proved", "no step",
-)  # fmt: skip
+    "named",
+    "pass named",
+    "other named",
+    "not checkable",
+    "assumed",
+    "sampled",
+    "proved",
+    "no step",
+)
 BISECT: Final = ("named", "pass named", "other named", "no difference", "not told")
 _OF_CHECK: Final = {
     "unchecked": "not checkable",

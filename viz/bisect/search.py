@@ -36,7 +36,7 @@ _VERSION: Final = 1
 _KERNEL: Final = "kernel"
 MOST_STEPS: Final = 20
 """Steps that differ, which are named."""
-INPUTS: Final = "one set of random inputs for each kernel, variables at their largest value"
+INPUTS: Final = "random numbers and corner values, variables at several values"
 
 
 def bisect_run(

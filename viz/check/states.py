@@ -20,6 +20,7 @@ from core.runtime.numeric import Array, from_memory, to_memory
 from core.runtime.reference.inputs import Values, random_inputs
 from core.runtime.reference.kernel import evaluate_kernel, evaluations
 from core.uop import Ops, UOp
+from core.uop.kernels import work_of
 from core.uop.pointer import pointer_of
 
 MAX_WORK: Final = 1 << 21
@@ -112,24 +113,6 @@ def _tamed(array: Array, dtype: DType | None) -> Array:
     with np.errstate(all="ignore"):
         large = np.isfinite(values) & (np.abs(values) > _LARGE)
     return to_memory(np.where(large, values.dtype.type(1), values), dtype)
-
-
-def work_of(state: UOp) -> int:
-    """About how many operations a state takes."""
-    total = 0
-    for u in state.toposort():
-        count = 1
-        if u.op is Ops.REDUCE_AXIS or u.op is Ops.STORE:
-            shape = u.src[0].shape if u.src[0].op is not Ops.INDEX else None
-            for n in shape or ():
-                count *= n
-        loops = [r for r in u.ranges if r.op is Ops.RANGE]
-        if u.op in (Ops.REDUCE, Ops.END):
-            loops += [r for r in u.src[1:] if r.op is Ops.RANGE and r not in loops]
-        for r in loops:
-            count *= max(1, int(r.vmax) + 1)
-        total = max(total, count * max(1, u.dtype.count))
-    return total
 
 
 def _is_kernel(u: UOp) -> bool:

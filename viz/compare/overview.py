@@ -264,8 +264,15 @@ def errors_data(pairs: Iterable[Pair]) -> list[Data]:
 
 
 def environment_data(a: Side, b: Side) -> list[Data]:
-    """What differs in command, commit, versions, flags and machine."""
+    """What differs in command, commit, versions, flags and machine. Flags that one side has not
+    recorded, as a variant has not, are no difference: one line says so."""
     of_a, of_b = _environment(a), _environment(b)
+    flags = [_dict(side.parts[0].file.meta.get("flags")) for side in (a, b)]
+    if any(flags) and not all(flags):
+        for found in (of_a, of_b):
+            for name in [name for name in found if name.startswith("flag ")]:
+                del found[name]
+        of_a["flags"], of_b["flags"] = ("recorded" if one else "not recorded" for one in flags)
     return [
         {"what": what, "a": of_a.get(what, ""), "b": of_b.get(what, "")}
         for what in {**of_a, **of_b}

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import os
 import threading
+from io import FileIO
 from pathlib import Path
-from typing import BinaryIO
+from typing import Final
+from weakref import WeakValueDictionary
 
 from viz.files.regular import open_regular
 
@@ -18,57 +20,50 @@ from viz.files.regular import open_regular
 class Held:
     """A regular file that is in use until `release`. Raises OSError."""
 
-    _released = True
+    _file: FileIO | None = None
+    """Closed when the last of those who use it lets go of it."""
 
     def __init__(self, path: Path) -> None:
         with _lock:
             found = os.stat(path)
-            self._key = found.st_dev, found.st_ino
-            if self._key not in _files:
+            self._file = _files.get((found.st_dev, found.st_ino))
+            if self._file is None:
                 file = open_regular(path)
                 found = os.fstat(file.fileno())  # it may be another one by now
-                self._key = found.st_dev, found.st_ino
-                known = _files.setdefault(self._key, file)
-                if known is not file:
+                key = found.st_dev, found.st_ino
+                if key in _files:
                     _files_of_no_use.append(file)
-            self._file = _files[self._key]
-            _uses[self._key] = _uses.get(self._key, 0) + 1
-            self._released = False
-
-    def __del__(self) -> None:
-        self.release()
+                self._file = _files.setdefault(key, file)
 
     def head(self, count: int) -> bytes:
         """Its first bytes."""
-        return os.pread(self._file.fileno(), count, 0)
+        return os.pread(self._opened.fileno(), count, 0)
 
     def is_at(self, path: Path) -> bool:
         """Whether it lies there still, and no other file does. While it is open, no other file can
         get its number."""
+        own = os.fstat(self._opened.fileno())
         try:
-            found = os.stat(path)
+            return os.path.samestat(os.stat(path), own)
         except OSError:
             return False
-        return (found.st_dev, found.st_ino) == self._key
 
     def size(self) -> int:
         """Its bytes."""
-        return os.fstat(self._file.fileno()).st_size
+        return os.fstat(self._opened.fileno()).st_size
+
+    @property
+    def _opened(self) -> FileIO:
+        if self._file is None:
+            raise ValueError("it has been released")
+        return self._file
 
     def release(self) -> None:
         """SQLite no longer has it open for who held it; calling it again does nothing."""
-        with _lock:
-            if self._released:
-                return
-            self._released = True
-            _uses[self._key] -= 1
-            if not _uses[self._key]:
-                del _uses[self._key]
-                _files.pop(self._key).close()
+        self._file = None
 
 
-_lock = threading.RLock()
-_files: dict[tuple[int, int], BinaryIO] = {}
-_uses: dict[tuple[int, int], int] = {}
-_files_of_no_use: list[BinaryIO] = []
+_lock: Final = threading.RLock()
+_files: Final[WeakValueDictionary[tuple[int, int], FileIO]] = WeakValueDictionary()
+_files_of_no_use: Final[list[FileIO]] = []
 """Second descriptors of a file, which a replaced path has led to; never closed."""

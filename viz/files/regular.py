@@ -11,8 +11,9 @@ import os
 import stat
 from collections.abc import Callable
 from contextlib import suppress
+from io import FileIO
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 from core.errors import TraceError
 from viz.terminal import shell_word
@@ -55,16 +56,34 @@ def kind_of(mode: int) -> str:
     return next((name for test, name in _KINDS if test(mode)), "no regular file")
 
 
-def open_regular(path: Path, follow: bool = True) -> BinaryIO:
+class Opened(FileIO):
+    """A file that is closed where nobody has it any more, as after an interrupt."""
+
+    def __del__(self) -> None:
+        self.close()
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """So many bytes; fewer at the end of the file only, which one call of the system is not
+        bound to."""
+        if size is None or size < 0:
+            return self.readall()
+        found = part = super().read(size)
+        while part and len(found) < size:
+            part = super().read(size - len(found))
+            found += part
+        return found
+
+
+def open_regular(path: Path, follow: bool = True) -> Opened:
     """Opens a regular file for reading; anything else is not waited for. Raises OSError."""
     _refuse(path, os.stat(path, follow_symlinks=follow).st_mode)
     file = os.open(path, os.O_RDONLY | _FLAGS | _WAITLESS | (0 if follow else _NO_LINK))
     try:
         _refuse(path, os.fstat(file).st_mode)  # it may be another one by now
-    except OSError:
+    except BaseException:
         os.close(file)
         raise
-    return os.fdopen(file, "rb")
+    return Opened(file)
 
 
 def head_of(path: Path, count: int = HEAD) -> bytes | None:

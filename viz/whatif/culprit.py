@@ -7,7 +7,7 @@ rendered. The rules may be those of the installation or, by a policy, others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
@@ -26,6 +26,7 @@ from core.uop.policy import Policy, following, ignoring, stage
 from core.uop.rule import Rule
 from core.uop.spec import broken_rule, machine_spec, program_spec
 from core.uop.uop import UOp
+from viz.whatif.arguments import givens
 from viz.whatif.outcome import MEMORY, Expected, Outcome
 from viz.whatif.search import first_wrong_step
 from viz.whatif.states import Match, PassStates, names_of
@@ -87,8 +88,10 @@ class Kernel:
     ) -> None:
         self.target, self.policy = target, policy or Policy()
         self.asked = 0
+        self._ast = ast
         with ignoring():
-            self._expected = Expected(ast)
+            self._sets = [Expected(ast)]
+        self._expected = self._sets[0]
         if opts is not None:
             info = ast.arg if isinstance(ast.arg, KernelInfo) else KernelInfo()
             ast = ast.replace(arg=replace(info, opts=tuple(opts), found_for=""))
@@ -115,10 +118,35 @@ class Kernel:
             program = self._program()
         except UopvizError as error:
             return self._where_it_failed(LINEARIZE, error, searching)
-        final = self.judge(program)
+        final = self._first_wrong(program)
         if final is None or final.equal or not searching:
             return Verdict(final, None, self.asked)
         return Verdict(final, self._search(len(self.graphs), final), self.asked)
+
+    def _first_wrong(self, graph: UOp | Sequence[UOp]) -> Outcome | None:
+        """What a graph computes for the first set of arguments for which that is wrong, which the
+        search goes on with; else for the first set. None where it cannot be run."""
+        first = self.judge(graph)
+        if first is None or not first.equal:
+            return first
+        for expected in self._more_sets():
+            self._expected = expected
+            found = self.judge(graph)
+            if found is not None and not found.equal:
+                return found
+        self._expected = self._sets[0]
+        return first
+
+    def _more_sets(self) -> Iterator[Expected]:
+        """The kernel on further arguments; each is made once."""
+        for at, given in enumerate(islice(givens(self._ast), 1, None), 1):
+            if at == len(self._sets):
+                try:
+                    with ignoring():
+                        self._sets.append(Expected(self._ast, given))
+                except (UopvizError, ArithmeticError, ValueError):
+                    return
+            yield self._sets[at]
 
     def function(self, step: Pass[Target]) -> Callable[[UOp], UOp]:
         """A pass as a function of a graph."""
@@ -166,7 +194,7 @@ class Kernel:
         if not searching:
             return Verdict(None, None, self.asked, name, error)
         last = len(self.graphs) - 1
-        found = self.judge(self.graphs[last])
+        found = self._first_wrong(self.graphs[last])
         culprit = None if found is None or found.equal else self._search(last, found)
         illegal = None if culprit is not None else self._illegal(name)
         return Verdict(found, culprit, self.asked, name, error, illegal)

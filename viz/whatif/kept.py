@@ -140,16 +140,21 @@ def kept_one(
 def forget(one: Kept) -> None:
     """Removes a variant. Raises TraceError where its files cannot be removed."""
     try:
-        for path in (one.path.with_suffix(".json"), one.path):
-            path.unlink(missing_ok=True)
-        for log in ("-wal", "-shm"):
-            Path(f"{one.path}{log}").unlink(missing_ok=True)
+        one.path.with_suffix(".json").unlink(missing_ok=True)  # first: it is listed no more
+        _remove_logs(one.path)
+        one.path.unlink(missing_ok=True)
     except OSError as error:
         raise TraceError(
             f"variant {one.number} cannot be removed: {error.strerror}",
             str(one.path),
             "remove the file by hand",
         ) from error
+
+
+def _remove_logs(path: Path) -> None:
+    """What SQLite left beside a file, and would take for a part of the next one of that name."""
+    for log in ("-wal", "-shm"):
+        Path(f"{path}{log}").unlink(missing_ok=True)
 
 
 def _create(path: Path, recorded: bytes, text: bytes) -> None:
@@ -160,6 +165,7 @@ def _create(path: Path, recorded: bytes, text: bytes) -> None:
         for one, body in ((path, recorded), (path.with_suffix(".json"), text)):
             with os.fdopen(create_new(one), "wb") as file:
                 created.append(one)
+                _remove_logs(one)
                 file.write(body)
     except BaseException:
         for one in created:

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from math import isfinite
 from typing import Any, Final, cast
 
 import numpy as np
 
-from core.check.safety import BASE, run_bytes
+from core.check.safety import BASE, MAX_BYTES, run_bytes
 from core.check.trial import arguments
-from core.check.worker import difference, first_wrong, random_arguments, summed_products
-from core.dtype import dtypes
+from core.check.worker import difference, first_wrong, summed_products
+from core.dtype import DType, dtypes
 from core.errors import AccessError, RunError
+from core.prove.rounding import of_result
 from core.runtime.numeric import Array, from_memory
 from core.runtime.reference.kernel import evaluate_kernel
 from core.shape import ShapeTracker
@@ -24,6 +26,7 @@ from core.uop.kernels import stores_of
 from core.uop.ops import Ops
 from core.uop.pointer import pointer_of
 from core.uop.uop import UOp
+from viz.whatif.arguments import RANDOM, Given
 
 MEMORY: Final = 4 << 30
 """Bytes that evaluating the reference may take with the arguments."""
@@ -53,8 +56,12 @@ class Outcome:
     fault: str = ""
 
     def data(self) -> dict[str, Any]:
-        """As JSON."""
-        return asdict(self)
+        """As JSON, which has no infinities and no NaN: these are left out."""
+        found = asdict(self)
+        for name in ("got", "wanted"):
+            if found[name] is not None and not isfinite(found[name]):
+                found[name] = None
+        return found
 
     def __str__(self) -> str:
         if self.equal:
@@ -70,17 +77,16 @@ class Outcome:
 
 
 class Expected:
-    """A kernel on random arguments, always the same, and what the reference makes of them. Raises
+    """A kernel on arguments that are always the same, and what the reference makes of them. Raises
     RunError where it cannot be evaluated."""
 
-    def __init__(self, ast: UOp, seed: int = 1) -> None:
-        self.ast = ast
-        self.arguments = random_arguments(ast, seed)
-        found = (u for u in ast.toposort() if u.op is Ops.DEFINE_VAR)
-        self.variables: dict[str, int] = {u.arg[0]: int(u.arg[2]) for u in found}
-        """Each has its largest value."""
+    def __init__(self, ast: UOp, given: Given = RANDOM) -> None:
+        self.ast, self.given = ast, given
+        self.arguments = given.memory(ast, MAX_BYTES)
+        self.variables = given.variables(ast)
         self.results = [values.copy() for values in self.arguments]
-        evaluate_kernel(ast, self.results, self.variables, MEMORY - BASE - run_bytes(ast))
+        with np.errstate(all="ignore"):
+            evaluate_kernel(ast, self.results, self.variables, MEMORY - BASE - run_bytes(ast))
         self._rounded = summed_products(ast)
         self._outputs = sorted({int(pointer_of(s.src[0]).arg) for s in stores_of(ast)})
 
@@ -89,7 +95,8 @@ class Expected:
         memory, which are wrong results."""
         got = [values.copy() for values in self.arguments]
         try:
-            run(got, self.variables)
+            with np.errstate(all="ignore"):
+                run(got, self.variables)
         except AccessError as error:
             return Outcome(False, LARGEST, 0.0, 0, fault=error.what)
         return self.compare(got)
@@ -126,6 +133,8 @@ class Expected:
 
     def _compare(self, number: int, got: Array) -> Outcome:
         wanted, dtype = self.results[number], arguments(self.ast)[number].dtype.base
+        if self.given.precise and dtypes.is_float(dtype):
+            return self._precisely(number, got, wanted, dtype)
         error, allowed = difference(got, wanted, dtype.name, self._rounded)
         shown = error if np.isfinite(error) else LARGEST
         ulps = 0
@@ -137,6 +146,30 @@ class Expected:
             return Outcome(True, shown, allowed, ulps)
         index, found, right = first_wrong(got, wanted, dtype.name, allowed)
         at = coordinates(self.ast, number, index)
+        return Outcome(False, shown, allowed, ulps, number, index, at, found, right)
+
+    def _precisely(self, number: int, got: Array, wanted: Array, dtype: DType) -> Outcome:
+        """Each element by its own size, and zeros with their signs."""
+        a, b = (from_memory(values, dtype).astype(np.float64) for values in (got, wanted))
+        numbers = ~(np.isnan(a) & np.isnan(b))
+        ulps = ulps_apart(got[numbers], wanted[numbers])
+        with np.errstate(all="ignore"):
+            apart = np.where((a == b) | ~numbers, 0.0, np.abs(a - b))
+            apart = np.where(np.isnan(apart), np.inf, apart)
+            size = np.where(np.isfinite(b), np.abs(b), 0.0)
+            limit = of_result((dtype.name, *self._rounded), 1.0) * size
+            limit += dtypes.finfo(dtype).smallest_normal
+            turned = (a == 0) & (b == 0) & (np.signbit(a) != np.signbit(b))
+        wrong = np.flatnonzero((apart > limit) | turned)
+        error = float(apart.max(initial=0.0))
+        shown = error if np.isfinite(error) else LARGEST
+        if not len(wrong):
+            return Outcome(True, shown, shown, ulps)
+        index = int(wrong[0])
+        error, allowed = float(apart[index]), float(limit[index])
+        shown = error if np.isfinite(error) else LARGEST
+        at = coordinates(self.ast, number, index)
+        found, right = float(a[index]), float(b[index])
         return Outcome(False, shown, allowed, ulps, number, index, at, found, right)
 
 

@@ -16,6 +16,7 @@ from core.uop.observe import NullObserver, observing
 from core.uop.ops import Ops
 from core.uop.policy import Applied, Policy, following
 from core.uop.rule import Rule
+from core.uop.substitute import substitution
 from core.uop.uop import UOp
 
 Function = Callable[[UOp], UOp]
@@ -64,7 +65,8 @@ class _Reached(BaseException):  # no error: what a pass catches must not stop it
 
 @dataclass
 class _Watcher(NullObserver):
-    """Keeps matches and boundaries, or leaves the pass at boundary number `leave`."""
+    """Keeps matches and boundaries, or leaves the pass at boundary number `leave`. What is
+    substituted is code of the pass, and no match of a rule."""
 
     leave: int | None = None
     matches: list[Match] = field(default_factory=list[Match])
@@ -88,11 +90,13 @@ class _Watcher(NullObserver):
     def match(
         self, rule: Rule, before: UOp, after: UOp, binds: Mapping[str, object], ns: int
     ) -> None:
+        rewrite = self.rewrites[self.open[-1]]
+        rewrite.matches += 1
+        if rule in substitution.rules:
+            return  # a step of the trace, that no limit of a policy counts
         self.count += 1
         if self.leave is not None:
             return
-        rewrite = self.rewrites[self.open[-1]]
-        rewrite.matches += 1
         depth = len(self.open) - 1
         self.matches.append(
             Match(rule, before, after, dict(binds), self.open[-1], rewrite.matches, depth)

@@ -20,7 +20,7 @@ from core.errors import DeviceError, UopvizError
 from core.runtime.base import Runner
 from core.runtime.buffer import Buffer
 from core.runtime.device import Device
-from core.runtime.emulator.device import EmulatorRunner
+from core.runtime.emulator.device import EMULATED, EmulatorRunner
 from core.runtime.numeric import Array
 from core.runtime.reference.kernel import evaluate_kernel
 from core.target import Target
@@ -28,6 +28,7 @@ from core.toolchain.processor import host_target
 from core.toolchain.program import Program
 from core.uop.policy import ignoring
 from core.uop.uop import UOp
+from viz.whatif.arguments import RANDOM, Given
 from viz.whatif.inturn import SECONDS, Launch, in_turn
 from viz.whatif.outcome import Expected, Outcome
 
@@ -49,6 +50,14 @@ def device_of(target: Target) -> str | None:
     return None
 
 
+def emulated(target: Target) -> str | None:
+    """The emulated device that runs code for a target; None where there is none."""
+    for name, row in EMULATED.items():
+        if row.family == target.family:
+            return Device.canonicalize(f"{name}:{target.name}")
+    return None
+
+
 def check_device(device: str, target: Target) -> None:
     """Raises DeviceError where a device is not here, or runs code for another target."""
     found = host_target() if device == "CPU" else Device[device].target
@@ -64,10 +73,10 @@ class Trial:
     """Programs of one kernel on the same arguments. Raises RunError where the reference cannot
     evaluate the kernel."""
 
-    def __init__(self, ast: UOp, seed: int = 1) -> None:
+    def __init__(self, ast: UOp, given: Given = RANDOM) -> None:
         self._ast = ast
         with ignoring():
-            self._expected = Expected(ast, seed)
+            self._expected = Expected(ast, given)
 
     def judge(self, program: Program, on: str | None = None) -> tuple[str, Outcome]:
         """What a program computes, and on which device: `on` where that is given, as for an edited

@@ -60,7 +60,10 @@ def pad_load(load: UOp) -> UOp:
     return load.src[0].load(UOp.const(load.dtype, 0))
 
 
-@rule(UPat(Ops.REDUCE, src=(UPat.var("x"),), allow_any_len=True, name="red"))
+@rule(
+    UPat(Ops.REDUCE, src=(UPat.var("x"),), allow_any_len=True, name="red"),
+    assumes=(Assumes.CONTEXT,),
+)
 def pad_reduce(ctx: Padding, red: UOp, x: UOp) -> UOp | None:
     """reduce(x, r) -> reduce(x if r < n else identity, r)"""
     if ctx.loop not in red.src[1:]:
@@ -69,7 +72,7 @@ def pad_reduce(ctx: Padding, red: UOp, x: UOp) -> UOp | None:
     return ctx.inside.where(x, identity(red.arg, x.dtype)).reduce(red.arg, *ranges)
 
 
-@rule(UPat(Ops.REDUCE, name="red"))
+@rule(UPat(Ops.REDUCE, name="red"), assumes=(Assumes.CONTEXT,))
 def pad_product(ctx: Padding, red: UOp) -> UOp | None:
     """reduce(a * b, r) -> reduce((a if r < n else 0) * (b if r < n else 0), r)"""
     if ctx.loop not in red.src[1:] or not any(operands(red)):

@@ -67,7 +67,7 @@ def test_nothing_is_found_and_what_was_tried_is_said(tmp_path: Path) -> None:
     assert (made["wrong"], made["told"]) == (False, True)
     assert text.startswith("no difference was found\n")
     assert "2 kernels compiled, the code on disk: 2 agree with the reference" in text
-    assert "on one set of random inputs for each kernel" in text and "not proved" in text
+    assert "on random numbers and corner values" in text and "not proved" in text
     assert "right" not in text
     assert progress[-1] == "2 of 2 kernels judged"
     steps = made["steps"]

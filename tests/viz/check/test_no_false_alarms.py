@@ -9,6 +9,11 @@ import numpy as np
 import pytest
 
 from core import Device, Tensor, Variable
+from core.passes.pipeline import lower_kernel
+from core.target import targets
+from core.uop.kernelinfo import Opt, OptOps
+from core.uop.observe import context, recording
+from tests.core.passes.kernels import matmul
 from tests.viz.check.mutating import wrong
 from viz.trace import Recorder
 
@@ -48,3 +53,31 @@ def test_no_step_differs(device: str, tmp_path: Path, monkeypatch: pytest.Monkey
         finally:
             recorder.close()
         assert wrong(path) == {}, name
+
+
+@pytest.mark.parametrize(
+    ("axis", "target", "rules"),
+    [(2, "x86-64", {"pad_reduce"}), (0, "sm_90", {"pad_range", "pad_address"})],
+)
+def test_a_loop_that_is_padded(axis: int, target: str, rules: set[str], tmp_path: Path) -> None:
+    opt, ast = Opt(OptOps.PADTO, axis, 8), matmul(5, 6, 7).ast
+    recorder = Recorder(tmp_path / "run.viz").start()
+    try:
+        with recording() as seen, context("kernel", "kernel"):
+            lower_kernel(ast, targets[target], [opt])
+    finally:
+        recorder.close()
+    assert rules <= {step.rule.name for step in seen.matches if step.rule is not None}
+    assert wrong(tmp_path / "run.viz") == {}
+
+
+def test_a_product_that_is_padded_for_a_tensor_core(tmp_path: Path) -> None:
+    a, b = (Tensor(np.ones(shape, np.float16), device="PTX:EMU") for shape in ((30, 28), (28, 16)))
+    recorder = Recorder(tmp_path / "run.viz").start()
+    try:
+        with recording() as seen:
+            (a @ b).realize()
+    finally:
+        recorder.close()
+    assert "pad_product" in {step.rule.name for step in seen.matches if step.rule is not None}
+    assert wrong(tmp_path / "run.viz") == {}

@@ -257,7 +257,6 @@ def without_git(run: str, _: bool) -> dict[str, object]:
     return {"run": run}
 
 
-@pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")  # it is closed by that
 @pytest.mark.sampled(4 * PARTS)
 @pytest.mark.parametrize("part", range(4 * PARTS))
 def test_an_interrupt_at_any_instruction_around_a_recorded_block(
@@ -271,6 +270,8 @@ def test_an_interrupt_at_any_instruction_around_a_recorded_block(
         pass
     assert len(found) > 500
     for place in list(found)[part :: 4 * PARTS]:
+        if locking(place):
+            continue
         at = f"{place[0].co_qualname} {place[1]}"
         injection = Injection(place, Injected)
         with suppress(Injected), injection.armed(), viz.record(path):

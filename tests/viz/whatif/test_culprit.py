@@ -6,8 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
+import pytest
+
+from core import Variable
 from core.dtype import dtypes
 from core.errors import CompileError
+from core.passes.pipeline import run_passes
 from core.target import Target
 from core.tensor import Tensor
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
@@ -15,6 +19,7 @@ from core.uop.observe import recording
 from core.uop.policy import Policy, following
 from core.uop.rule import Rule
 from tests.core.passes.kernels import CPU, elementwise, matmul
+from viz.whatif.arguments import givens
 from viz.whatif.culprit import Culprit, Kernel
 from viz.whatif.outcome import Outcome
 from viz.whatif.verdict import verdict_data
@@ -106,11 +111,89 @@ def test_integers_of_more_than_one_digit_are_tried() -> None:
     assert found.match.rule is minutes_of_59
 
 
+@rule(UPat(Ops.TRUNC, name="t"))
+def trunc_but_for_zero(t: UOp) -> UOp:
+    """trunc(x) -> trunc(x) + 0.0, which is wrong for -0.0 alone"""
+    return t.replace(tag="seen") + 0.0 if t.tag is None else t
+
+
+@rule(UPat(Ops.IDIV, dtypes.int32, (UPat.var("x"), UPat.cvar("c")), name="d"))
+def quotient_but_for_the_smallest(d: UOp, x: UOp, c: UOp) -> UOp:
+    """x // 3 -> -(-x // 3), which is wrong for the smallest integer alone"""
+    return d if d.tag else (x * -1).alu(Ops.IDIV, c).replace(tag="seen") * -1
+
+
+@rule(UPat(Ops.CAST, dtypes.float32, src=(UPat(Ops.CAST, dtypes.bfloat16, src=(UPat.var("x"),)),)))
+def cut_off(x: UOp) -> UOp:
+    """float32(bfloat16(x)) -> x + half a unit, cut off: wrong for ties to even alone"""
+    bits = (x.bitcast(dtypes.uint32) + 0x8000) & 0xFFFF0000
+    return x.ne(x).where(x, bits.bitcast(dtypes.float32))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "build"),
+    [
+        (trunc_but_for_zero, lambda: Tensor.empty(32).trunc()),
+        (quotient_but_for_the_smallest, lambda: Tensor.empty(32, dtype=dtypes.int32).idiv(3)),
+        (cut_off, lambda: Tensor.empty(48).cast(dtypes.bfloat16).cast(dtypes.float32)),
+    ],
+)
+def test_a_rule_that_is_wrong_for_a_few_values(wrong: Rule, build: Callable[[], Tensor]) -> None:
+    (item,) = build().schedule()
+    kernel = Kernel(item.ast, CPU)
+
+    def more(graph: UOp, target: Target) -> UOp:
+        return graph_rewrite(graph, PatternMatcher([wrong]), name="wrong")
+
+    kernel.steps = tuple(
+        replace(step, function=more) if step.name == "trim" else step for step in kernel.steps
+    )
+    found = culprit_of(kernel)
+    assert found.match is not None
+    assert found.match.rule is wrong
+
+
+def test_a_rule_that_is_wrong_for_some_values_of_a_variable() -> None:
+    n = Variable("n", 0, 6)
+    item = Tensor.empty(6, 4)[: n.bind(4)].sum(0).schedule()[-1]
+    ends = {u for u in run_passes(item.ast, CPU, stop="trim").toposort() if u.op is Ops.DEFINE_VAR}
+
+    @rule(UPat(Ops.DEFINE_VAR, name="v"))
+    def always_the_largest(v: UOp) -> UOp | None:
+        """n -> 6, which is right for the largest value alone"""
+        return v.const_like(6) if v in ends else None
+
+    def more(graph: UOp, target: Target) -> UOp:
+        return graph_rewrite(graph, PatternMatcher([always_the_largest]), name="wrong")
+
+    kernel = Kernel(item.ast, CPU)
+    kernel.steps = tuple(
+        replace(step, function=more) if step.name == "stage" else step for step in kernel.steps
+    )
+    found = culprit_of(kernel)
+    assert found.match is not None
+    assert found.match.rule is always_the_largest
+
+
 def test_a_match_inside_another() -> None:
     kernel = kernel_with(lambda g: graph_rewrite(g, outer, name="outer"))
     found = culprit_of(kernel)
     assert found.match is not None
     assert (found.match.rule, found.match.depth, found.rewrite) == (half_wrong, 1, "inner")
+
+
+@rule(UPat(Ops.ADD, src=(UPat.var("x"), UPat(Ops.LOAD, name="y"))))
+def looked_into(x: UOp, y: UOp) -> None:
+    """x + y -> itself; what it would be for y = 0 is looked at"""
+    zero = {y: y.const_like(0)}
+    graph_rewrite(x + y, PatternMatcher([right]), name="looked into", substituting=zero)
+
+
+def test_what_is_substituted_is_no_match() -> None:
+    rules = PatternMatcher([looked_into, half_wrong, right])
+    found = culprit_of(kernel_with(lambda g: graph_rewrite(g, rules, name="rules")))
+    assert found.match is not None
+    assert found.match.rule is half_wrong
 
 
 def test_a_match_and_not_those_inside_it() -> None:
@@ -179,11 +262,12 @@ def test_a_pass_that_fails_is_named() -> None:
 
 
 def test_a_kernel_that_is_right() -> None:
-    verdict = Kernel(matmul(4, 6, 8).ast, CPU).find()
+    ast = matmul(4, 6, 8).ast
+    verdict = Kernel(ast, CPU).find()
     assert verdict.culprit is None
     assert verdict.outcome is not None
     assert verdict.outcome.equal
-    assert verdict.asked == 1
+    assert verdict.asked == len(list(givens(ast)))  # the program alone, once for each
 
 
 def test_inside_a_limit_nothing_is_recorded_that_did_not_happen() -> None:

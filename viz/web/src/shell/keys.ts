@@ -1,6 +1,7 @@
 /** From a key press to a command. Letters act only outside text fields, and can be turned off. */
 import { enabled, isOn, type Command } from "../parts/command";
 import { commands } from "./commands";
+import { dropWaiting, giveOnceReady, isFilling } from "./give";
 import { letterKeys } from "../state/prefs";
 import { overlay, view } from "../state/state";
 import type { Page } from "../state/link/view";
@@ -76,8 +77,12 @@ export function onKeyDown(e: KeyboardEvent): void {
   if (ownsKey(e.target, name)) return;
   const command = commandFor(name, letterKeys.peek(), view.peek().page);
   if (!command) return;
-  if (!enabled(command)) return;
+  if (!enabled(command)) {
+    if (isFilling()) giveOnceReady(command);
+    return;
+  }
   e.preventDefault();
+  dropWaiting();
   command.run();
 }
 

@@ -92,7 +92,7 @@ export function EditState({ column, edit, brief }: EditStateProps) {
   return (
     <div class="cb">
       {problem && !brief ? (
-        <span class="row g4 sp why" role="alert">
+        <span class="row g4 sp el unrun" role="alert">
           {line !== null && <span class="badge del num">line {count(line + 1)}</span>}
           <Failed error={problem} />
         </span>

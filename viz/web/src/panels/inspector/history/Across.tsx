@@ -8,6 +8,8 @@ import type { Row } from "../../../data/messages/run";
 import { walkButtons } from "../../../parts/walkButtons";
 import { Places } from "../../../ui/Text";
 import { kindName } from "../../../parts/kernel/columns";
+import { userSource } from "../../../parts/kernel/kernel";
+import { PYTHON } from "../../../parts/kernel/userText";
 import { kernelName } from "../../../parts/kernel/passes";
 import { showLines } from "../../../parts/kernel/show";
 import {
@@ -190,7 +192,8 @@ function Lines() {
 }
 
 function SourceLine({ a, lines }: { a: Artifact; lines: readonly number[] }) {
-  const first = lines.slice(0, 3).map((n) => n + 1);
+  const numbers = a.kind === PYTHON ? userSource.value?.numbers : null;
+  const first = lines.slice(0, 3).map((n) => numbers?.[n] || String(n + 1));
   const more = lines.length - first.length;
   const rest = more > 0 ? ` and ${plural(more, "more line")}` : "";
   return (

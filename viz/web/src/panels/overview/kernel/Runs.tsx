@@ -2,7 +2,11 @@
 import { runs } from "../../../parts/run/RunBox";
 import { verdict } from "../../../parts/run/Outcome";
 import { baseOf, compared, costOf, wayWord } from "../../../parts/run/runs";
-import { figureOf } from "../../../parts/ratio";
+import { useEffect } from "preact/hooks";
+import { figureOf, saidOfTimes } from "../../../parts/ratio";
+import { intervalOf } from "../../../parts/whatif/figures";
+import { compareVariants, showVariants, variants } from "../../../parts/whatif/store";
+import type { VariantRow } from "../../../data/messages/trials/whatif";
 import { percent, speedOf } from "../../../parts/speed";
 import { peaks } from "../../../parts/peaks";
 import { data } from "../../../state/actions";
@@ -13,7 +17,9 @@ import type { KernelPage } from "../../../data/messages/overview";
 export function Runs({ k }: { k: KernelPage }) {
   const can = data().server !== null && (run.value?.devices.length ?? 0) > 0 && k.status === "ok";
   const made = runs.value;
-  if (!can && !k.spread) return null;
+  useEffect(showVariants, []);
+  const kept = variants.value ?? [];
+  if (!can && !k.spread && !kept.length) return null;
   const base = k.spread?.median ?? made.find((r) => r.instructions === null)?.median ?? 0;
   const over = (us: number): string => (base > 0 && us > 0 ? figureOf(us / base) : "");
   return (
@@ -61,14 +67,47 @@ export function Runs({ k }: { k: KernelPage }) {
               </td>
             </tr>
           ))}
+          {kept.map((row) => (
+            <Kept key={row.number} row={row} />
+          ))}
         </tbody>
       </table>
-      {can && !made.length && (
+      {can && !made.length && !kept.length && (
         <p class="t3 kp-pad">
           Run the kernel with other opts or on another device to compare the results here.
         </p>
       )}
     </section>
+  );
+}
+
+/** A variant that is kept beside the trace: it leads to its comparison with the recorded kernel. */
+function Kept({ row: { number, variant, device, error, outcome, times } }: { row: VariantRow }) {
+  return (
+    <tr>
+      <td class="el">
+        <button
+          type="button"
+          class="link"
+          title="Compare it with the recorded kernel, pass by pass"
+          onClick={() => void compareVariants(number)}
+        >
+          variant {number}
+        </button>
+        {device && `, ${short(device, 20)}`}
+      </td>
+      <td class="el" title={short(variant.said, 1000)}>
+        {short(variant.said, 60)}
+      </td>
+      <td class="r b">{times ? micros(times.new) : ""}</td>
+      <td class="r" title={times ? intervalOf(times) : undefined}>
+        {times ? saidOfTimes(times, outcome?.equal === true).figure : ""}
+      </td>
+      <td />
+      <td class={error || outcome?.equal === false ? "cdel" : outcome ? "cadd" : undefined} title={error?.what ?? outcome?.said}>
+        {error ? "fails" : outcome ? (outcome.equal ? "equal" : "differs") : "not run"}
+      </td>
+    </tr>
   );
 }
 

@@ -123,7 +123,7 @@ function Distributions({ times }: { times: BenchTimes }) {
           </g>
         );
       })}
-      {ticks(from, to, 5).map((us) => (
+      {ticks(from, to, 3).map((us) => (
         <text
           key={us}
           x={Math.max(0, at(us))}

@@ -1,0 +1,129 @@
+"""What a kernel is run on to be judged: random numbers, then corner values, variables at several
+values each.
+
+A rule may be wrong for NaN, the largest integer, a tie of rounding or a length of 1 alone. Never
+runs anything.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from core.check.trial import arguments
+from core.dtype import DType, dtypes
+from core.runtime.numeric import Array, from_memory, to_memory
+from core.runtime.reference.inputs import Values, corner_floats, random_inputs
+from core.uop.meaning_arrays import round_array
+from core.uop.ops import GroupOp, Ops
+from core.uop.uop import UOp
+
+FEW: Final = 256
+"""Elements of the largest argument up to which corner values are tried several times."""
+TIMES: Final = 4
+FIRST: Final = 4
+"""The seed of the first set with corner values."""
+_SHARE: Final = 0.7
+"""Of the elements of such an argument, those that are corner values."""
+_TAME: Final = 4.0
+_ADDING: Final = frozenset({Ops.ADD, Ops.SUB, Ops.MULACC})
+_REDUCES: Final = frozenset(
+    {Ops.REDUCE_AXIS, Ops.REDUCE, Ops.WMMA, Ops.DEFINE_REG, Ops.DEFINE_LOCAL}
+)
+
+
+@dataclass(frozen=True)
+class Given:
+    """One set of arguments. `part`: where variables are between their smallest value and their
+    largest; `precise`: every element is compared by its own size, and zeros with their signs."""
+
+    values: Values
+    seed: int
+    part: float
+    precise: bool = False
+
+    def variables(self, ast: UOp) -> dict[str, int]:
+        """The value of each variable."""
+        found: dict[str, int] = {}
+        for u in ast.toposort():
+            if u.op is Ops.DEFINE_VAR:
+                name, low, high = u.arg
+                found[name] = int(low) + round(self.part * (int(high) - int(low)))
+        return found
+
+    def memory(self, ast: UOp, most_bytes: int) -> list[Array]:
+        """The arguments in order. Raises RunError where they would take more bytes."""
+        made = random_inputs(ast, seed=self.seed, values=self.values, most_bytes=most_bytes)
+        held = [made.buffers[u.arg] for u in arguments(ast)]
+        if self.values is not Values.CORNERS:
+            return held
+        return [
+            self._mixed(values, u.dtype.base, number) if dtypes.is_float(u.dtype.base) else values
+            for number, (u, values) in enumerate(zip(arguments(ast), held, strict=True))
+        ]
+
+    def _mixed(self, values: Array, dtype: DType, number: int) -> Array:
+        """Floats of which many are corner values; where sums in another order may overflow, no
+        large numbers."""
+        random = np.random.default_rng((self.seed, number, 1))
+        found: Array = from_memory(values, dtype).copy()
+        places = random.permutation(values.size)[: round(_SHARE * values.size)]
+        half = len(places) // 2
+        with np.errstate(all="ignore"):
+            for part, hard in ((places[:half], corner_floats(dtype)), (places[half:], ties(dtype))):
+                first = (self.seed - FIRST) * len(part)  # so that all are tried, if they are few
+                order = np.random.default_rng(number).permutation(np.array(hard))
+                found[part] = round_array(np.resize(np.roll(order, -first), len(part)), dtype)
+            if not self.precise:
+                large = np.isfinite(found) & (np.abs(found) > _TAME)
+                found = np.where(large, found.dtype.type(1), found)
+        return to_memory(found, dtype)
+
+
+RANDOM: Final = Given(Values.UNIT, 1, 1.0)
+"""What a kernel is run on first."""
+
+
+def givens(ast: UOp) -> Iterator[Given]:
+    """What a kernel is run on, one after the other."""
+    yield RANDOM
+    order = ast.toposort()
+    symbolic = any(u.op is Ops.DEFINE_VAR for u in order)
+    if symbolic:
+        yield Given(Values.UNIT, 2, 0.4)
+    if any(u.op in (Ops.REDUCE_AXIS, Ops.REDUCE) and _op_of(u) is Ops.MUL for u in order):
+        yield Given(Values.SPECIALS, 3, 0.0)  # products of tiny and huge ones depend on their order
+        return
+    precise = not any(_may_be_reordered(u) for u in order)
+    largest = max((u.dtype.size for u in arguments(ast)), default=0)  # pyright: ignore
+    for time in range(TIMES if largest <= FEW else 1):
+        yield Given(Values.CORNERS, FIRST + time, time / TIMES, precise)
+
+
+def _op_of(u: UOp) -> object:
+    return u.arg[0] if isinstance(u.arg, tuple) else u.arg
+
+
+def _may_be_reordered(u: UOp) -> bool:
+    """Whether a node computes floats whose last bits, or whose overflow, are left open: those that
+    are combined in any order, or that may be fused."""
+    if u.op in _REDUCES or u.op is Ops.MAX:
+        return True
+    return u.op in _ADDING and u.op in GroupOp.ALU and dtypes.is_float(u.dtype.scalar())
+
+
+def ties(dtype: DType) -> tuple[float, ...]:
+    """Numbers of a float dtype that rules treat in ways of their own: ties of every narrower dtype
+    and what is next to them, large arguments of periodic functions, ends of exponential ones."""
+    found = [0.5, 1.5, 2.5, -0.5, 3.0, 100.0, 1048576.0, 3e6, 1e15, -1e5, math.sqrt(2), math.pi]
+    found += [127.0, 128.0, 127.5, -126.5, -149.0, -150.5, math.sqrt(0.5), 448.0, 465.0, 65519.0]
+    eps = dtypes.finfo(dtype).eps
+    for digits in (2, 3, 7, 10, 23):
+        for whole in (1.0, -1.0 - 2.0**-digits):
+            tie = whole + math.copysign(2.0 ** -(digits + 1), whole)
+            found += [tie, tie * (1 + 2 * eps), tie * (1 - 2 * eps)]
+    return tuple(found)
