@@ -1,6 +1,7 @@
 /** Gives a command from wherever the reader is: one of another view goes there first. */
 import { effect, untracked } from "@preact/signals";
 import { enabled, isOn, type Command } from "../parts/command";
+import type { Page } from "../state/link/view";
 import { announce, data, setPage } from "../state/actions";
 import { rowsArrived, run, view } from "../state/state";
 
@@ -8,6 +9,8 @@ import { rowsArrived, run, view } from "../state/state";
 const PATIENCE = 5000;
 /** The rows of a run, and the devices of a machine that has other things to do, take longer, ms. */
 const WHILE_FILLING = 60_000;
+/** Until what the address names is drawn, ms: what opens before would be closed by that. */
+const SETTLE = 150;
 
 let stop = (): void => undefined;
 
@@ -22,7 +25,7 @@ export function isFilling(): boolean {
 export function giveOnceReady(command: Command): void {
   stop();
   announce(`${command.title}: as soon as the page is ready`);
-  wait(command, WHILE_FILLING);
+  wait(command, WHILE_FILLING, null); // the address may not have been read yet
 }
 
 /** What waits is no longer wanted: the reader does something else. */
@@ -36,12 +39,11 @@ export function giveCommand(command: Command): void {
     return;
   }
   setPage(page);
-  wait(command, PATIENCE);
+  wait(command, PATIENCE, view.peek().page);
 }
 
-/** Gives a command once it can be given, on this page, unless that takes too long. */
-function wait(command: Command, patience: number): void {
-  const { page } = view.peek();
+/** Gives a command once it can be given, unless that takes too long, or the reader leaves `page`. */
+function wait(command: Command, patience: number, page: Page | null): void {
   let isWaiting = true;
   const give = (): void => {
     if (!isWaiting || !enabled(command)) return;
@@ -55,8 +57,8 @@ function wait(command: Command, patience: number): void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const end = effect(() => {
     void [rowsArrived.value, run.value];
-    if (view.value.page !== page) queueMicrotask(() => isWaiting && stop());
-    else if (enabled(command)) queueMicrotask(give); // once it is known how to stop
+    if (page !== null && view.value.page !== page) queueMicrotask(() => isWaiting && stop());
+    else if (enabled(command)) setTimeout(give, page === null ? SETTLE : 0); // once it is known how to stop
     else if (!isFilling() && patience > PATIENCE) {
       patience = PATIENCE; // all is here that it can wait for
       clearTimeout(timer);
