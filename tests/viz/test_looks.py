@@ -142,8 +142,14 @@ def test_lines_are_cut_to_the_terminal(trace: Path, columns: int) -> None:
         lines = CODE.sub("", shown(*arguments, columns=columns)).split("\r\n")
         assert max(map(len, lines)) <= columns
         whole = CODE.sub("", shown(*arguments, "--wide", columns=columns)).split("\r\n")
-        for line, full in zip(lines, whole, strict=True):
-            assert line == full or (line.endswith("…") and full.startswith(line[:-1]))
+        said = "for want of room"  # which columns a narrow table does not have
+        kept = [line for line in lines if not line.lstrip().startswith(said)]
+        assert len(lines) - len(kept) in (0, 1)
+        for line, full in zip(kept, whole, strict=False):
+            *words, last = line.split() or [""]
+            there = iter(full.split())  # a narrow table has fewer columns, and a text is cut
+            assert all(word in there for word in words), (line, full)
+            assert any(word.startswith(last.removesuffix("…")) for word in [*there, ""])
 
 
 def test_the_screen_of_a_run(trace: Path) -> None:

@@ -124,7 +124,7 @@ def test_a_trace_of_any_name(installed: dict[str, str], tmp_path: Path, name: by
     for command in (
         f"show {pasted}",
         f"show --json {pasted}",
-        f"export {pasted} -o {shell_word(str(path.with_suffix('.h')))}ml",
+        f"export {pasted} -o {shell_word(str(path.with_suffix('.html')))}",
         f"export {pasted} -o {shell_word(str(path.parent / ('copy' + path.name[-200:])))}",
         f"query {pasted} 'SELECT count(*) FROM nodes'",
     ):
