@@ -56,10 +56,20 @@ _PARALLEL: Final = (
 """Loops whose iterations run at once: nothing is combined over them after `grouped`."""
 
 
+_HARDWARE: Final = (AxisType.GLOBAL, AxisType.LOCAL, AxisType.WARP, AxisType.GROUP_REDUCE)
+"""Loops that hardware indices run."""
+
+
 def _is_over(u: UOp, *kinds: AxisType) -> bool:
     """Whether a node is a loop of one of these kinds, or a REDUCE over one."""
     loops = (u,) if u.op is Ops.RANGE else u.src[1:] if u.op is Ops.REDUCE else ()
     return any(loop.op is Ops.RANGE and loop.arg[1] in kinds for loop in loops)
+
+
+def _ends_loops(u: UOp) -> bool:
+    """Whether what an END or REDUCE is over are loops, and no expressions of others."""
+    over = u.op in (Ops.END, Ops.REDUCE)
+    return not over or all(loop.op is Ops.RANGE for loop in u.src[1:])
 
 
 PASSES: Final[tuple[Pass[Target], ...]] = (
@@ -86,6 +96,7 @@ PASSES: Final[tuple[Pass[Target], ...]] = (
         "what is stored where, up to the order in which reduces combine",
         "loops have their final kinds; their numbers order the nest",
         index_spec,
+        leaves=_ends_loops,
     ),
     _simplify("optimize"),
     Pass(
@@ -126,6 +137,7 @@ PASSES: Final[tuple[Pass[Target], ...]] = (
         _VALUES,
         "no parallel loop on a GPU: SPECIAL indices",
         index_spec,
+        leaves=lambda u: u.op is not Ops.RANGE or u.arg[1] not in _HARDWARE,
     ),
     Pass(
         "reduce",
@@ -135,7 +147,14 @@ PASSES: Final[tuple[Pass[Target], ...]] = (
         index_spec,
         (Ops.REDUCE,),
     ),
-    Pass("loadstore", loadstore, _ORDER, "each INDEX has one offset and one gate", index_spec),
+    Pass(
+        "loadstore",
+        loadstore,
+        _ORDER,
+        "each INDEX has one offset and one gate",
+        index_spec,
+        leaves=lambda u: u.op is not Ops.INDEX or u.src[1].dtype.count == 1,
+    ),
     Pass("devectorize", devectorize, _ORDER, "no arithmetic wider than the target's", index_spec),
     _simplify("devectorize"),
     Pass(
@@ -152,7 +171,14 @@ PASSES: Final[tuple[Pass[Target], ...]] = (
         "gated LOADs, and only these, have an alternative; the gate of a store is the STORE's",
         index_spec,
     ),
-    Pass("loops", loops, "what an iteration does", "each RANGE has one END", index_spec),
+    Pass(
+        "loops",
+        loops,
+        "what an iteration does",
+        "each RANGE has one END",
+        index_spec,
+        leaves=lambda u: u.op is not Ops.END or len(u.src) == 2,
+    ),
 )
 """Each pass with its contract; `keeps` and `guarantees` are the columns of docs/passes.md."""
 

@@ -196,8 +196,23 @@ class Kernel:
         last = len(self.graphs) - 1
         found = self._first_wrong(self.graphs[last])
         culprit = None if found is None or found.equal else self._search(last, found)
-        illegal = None if culprit is not None else self._illegal(name)
+        undone = culprit is None and self._is_undone(name)
+        illegal = None if culprit is not None or undone else self._illegal(name)
         return Verdict(found, culprit, self.asked, name, error, illegal)
+
+    def _is_undone(self, name: str) -> bool:
+        """Whether the pass that failed left something that it is there to remove: no match of it
+        is to blame for that."""
+        if name == LINEARIZE:
+            return False
+        states, step = self.states[-1], self.steps[len(self.states) - 1]
+        if states.result is None:
+            return False
+        before = {u.op for u in states.boundaries[0].graph.toposort()}
+        after = states.result.toposort()
+        return any(u.op in step.gone and u.op in before for u in after) or (
+            step.leaves is not None and not all(map(step.leaves, after))
+        )
 
     def _illegal(self, name: str) -> Culprit | None:
         """The match of the pass that failed after which its graph breaks a rule of graphs, which

@@ -10,11 +10,12 @@ import pytest
 
 from core import Variable
 from core.dtype import dtypes
-from core.errors import CompileError
+from core.errors import CompileError, PolicyError
 from core.passes.pipeline import run_passes
-from core.target import Target
+from core.target import Target, targets
 from core.tensor import Tensor
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
+from core.uop.kernelinfo import Opt, OptOps
 from core.uop.observe import recording
 from core.uop.policy import Policy, following
 from core.uop.rule import Rule
@@ -343,3 +344,28 @@ def test_what_is_left_undone_has_no_match() -> None:
     found = kernel.find()
     assert found.failed == "reduce" and found.error is not None
     assert found.illegal is None
+
+
+@pytest.mark.parametrize(
+    ("left_out", "at", "target", "opts"),
+    [
+        ("nest_loops", "loops", "x86-64", ()),
+        ("spread_ranges", "optimize", "x86-64", (Opt(OptOps.UNROLL, 0, 4),)),
+        ("store_runs", "loadstore", "x86-64", (Opt(OptOps.UPCAST, 0, 4),)),
+        ("load_runs", "loadstore", "x86-64", (Opt(OptOps.UPCAST, 0, 4),)),
+        ("hardware_range", "gpudims", "sm_90", ()),
+        ("index_iota", "lower", "x86-64", ()),
+        ("index_reduce", "lower", "x86-64", ()),
+    ],
+)
+def test_the_pass_that_lost_a_rule(
+    left_out: str, at: str, target: str, opts: tuple[Opt, ...]
+) -> None:
+    ast = matmul(8, 6, 8).ast
+    if left_out == "index_iota":
+        ast = (Tensor.arange(6) + Tensor.empty(6)).schedule()[-1].ast
+    policy = Policy(skip=frozenset({left_out}))
+    verdict = Kernel(ast, targets[target], opts, policy).find()
+    assert (verdict.failed, verdict.illegal, verdict.culprit) == (at, None, None)
+    with pytest.raises(PolicyError, match=f"^pass {at}"), following(policy):
+        run_passes(ast, targets[target], opts=opts)
