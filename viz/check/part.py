@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any, Final
 
 from core.dtype import PtrDType, dtypes
 from core.errors import BudgetError, FormatError, TraceError, UopvizError
-from core.prove.decide import Checker, Options
+from core.prove.decide import LENGTHS, Checker, Options
 from core.prove.loops import change_of_variables, same_work
 from core.prove.verdict import Verdict
 from core.uop.args import decode_dtype
@@ -25,6 +25,7 @@ from viz.budget import Budget, within
 from viz.check.around import Around, step_around
 from viz.check.rebuilt import Rebuilt
 from viz.check.states import States
+from viz.check.tensors import compare, compare_states
 from viz.read.records import Rewrite, RuleRecord
 from viz.read.steps import Match, read_steps
 from viz.views.process import STRIDE, Process
@@ -36,7 +37,10 @@ MAX_STEPS: Final = 200_000
 FOREIGN: Final = "the trace is of another compiler: its nodes have no meaning here"
 UNUSED: Final = Verdict("proved", "the rule that began its pass declined: nothing came of it")
 _BESIDE: Final = Verdict("assumes", f"{Assumes.CONTEXT} (another step of its pass is wrong)")
+_INSIDE: Final = Verdict("assumes", f"{Assumes.CONTEXT} (a step inside it is wrong)")
 _SECONDS: Final = 3600.0
+_WITHIN: Final = 60.0
+"""Seconds for the passes inside a step that differs."""
 
 
 @dataclass(frozen=True)
@@ -130,10 +134,33 @@ class _Pass:
                 verdict = Verdict("unchecked", "time limit reached")
             else:
                 verdict = self.verdict(match)
+                if verdict.kind == "differs" and self._is_wrong_inside(at):
+                    verdict = _INSIDE
             self.checked.steps.append((at, self.process.rule(match.rule), verdict))
         self._settle()
         made = (at for at, _, _ in self.checked.steps)
         self.checked.integers = [at for at in made if self._is_integer(steps[at - 1].before)]
+
+    def _is_wrong_inside(self, step: int) -> bool:
+        """Whether a step of a pass that the rule of this one began is wrong by itself: then that is
+        to blame for what this one made of it."""
+        for inner in self.process.file.rewrites.values():
+            if inner.parent != self.rewrite.id:
+                continue
+            around = step_around(self.process.file, inner)
+            if around is None or around.step != step:
+                continue
+            checked = CheckedPass(inner.id)
+            made = read_steps(self.process.file, inner, MAX_STEPS).steps
+            _Pass(
+                self.store, self.process, inner, replace(self.part, rules=frozenset()), checked
+            ).run([match for match, _ in made], time.monotonic() + _WITHIN)
+            if any(
+                verdict.kind in ("differs",) or verdict is _INSIDE
+                for _, _, verdict in checked.steps
+            ):
+                return True
+        return False
 
     def _settle(self) -> None:
         """Where a step of the pass is wrong by itself, no other is to blame for its result."""
@@ -155,10 +182,15 @@ class _Pass:
             return Verdict("unchecked", f"its nodes cannot be rebuilt: {error.what}"[:300])
         if Assumes.CONTEXT not in assumes:
             found = self.tools.checker.check(before, after, assumes)
+            if found.kind == "assumes" and found.how == LENGTHS:  # by the whole pass, which is
+                whole = self._of_pass()  # to leave out what lies behind
+                return whole if whole.kind == "differs" else found
             if found.kind != "unchecked":
                 return found
             whole = self._of_pass()
-            return found if whole.kind == "unchecked" else whole
+            if whole.kind != "unchecked":
+                return whole
+            return compare(before, after) or found
         if (proof := self._proof(before, after)) is not None:
             return Verdict("proved", proof)
         if self.rewrite.parent and (outer := self._of_step_around()) is not None:
@@ -235,6 +267,8 @@ class _Pass:
                 self._whole = Verdict("unchecked", "its graphs cannot be rebuilt")
             else:
                 self._whole = self.tools.states.compare(*states)
+                if self._whole.kind == "unchecked":
+                    self._whole = compare_states(*states) or self._whole
         return self._whole
 
 

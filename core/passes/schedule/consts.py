@@ -9,10 +9,11 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from core.dtype import ConstType, DType
+from core.dtype import ConstType, DType, dtypes
 from core.shape import ShapeTracker
-from core.uop import GroupOp, Ops, PatternMatcher, UOp, UPat, rule
+from core.uop import GroupOp, Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
 from core.uop.meaning import evaluate
+from core.uop.observe import attached
 from core.uop.policy import in_force
 from core.uop.symbolic import symbolic
 
@@ -60,6 +61,9 @@ def fold_identity(u: UOp) -> UOp | None:
     found = simplified((u.op, u.dtype, parts, u.arg))
     if found is None:
         return None
+    if attached() is not None:  # which rules these are, on an element that is read from memory
+        shown = _node((u.op, u.dtype, parts, u.arg), read=True)
+        graph_rewrite(shown, symbolic, name="fold an identity")
     op, _, _, arg = found
     if op is Ops.CONST:
         return None if u.device is None else UOp.full(u.shaped, _value(arg), u.dtype, u.device)
@@ -115,16 +119,20 @@ def _simplified_element(e: Element) -> Element | None:
     return (Ops.UNIQUE, dtype, (), found.arg) if found.op is Ops.UNIQUE else None
 
 
-def _node(e: Element) -> UOp:
+def _node(e: Element, read: bool = False) -> UOp:
+    """An element as a node; `read`: its operands are read from memory."""
     op, dtype, src, arg = e
     if op is Ops.CONST:
         return UOp.const(dtype, _value(arg))
-    return UOp(op, dtype, tuple(map(_node, src)), arg)
+    if op is Ops.UNIQUE and read:
+        pointer = UOp(Ops.DEFINE_GLOBAL, dtype.ptr(1), (), arg)
+        return pointer.index(UOp.const(dtypes.index, 0)).load(dtype=dtype)
+    return UOp(op, dtype, tuple(_node(s, read) for s in src), arg)
 
 
 def _simplified(u: UOp) -> UOp:
-    """The fixed point of the symbolic rules on a graph of a few nodes. No graph_rewrite: observers
-    see only the rule that calls this."""
+    """The fixed point of the symbolic rules on a graph of a few nodes, most of which stay as they
+    are: no graph_rewrite, of which observers would be told."""
     u = u.rebuild(tuple(map(_simplified, u.src)))
     found = symbolic.rewrite(u)
     return u if found is None else _simplified(found)

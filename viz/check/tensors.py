@@ -1,0 +1,184 @@
+"""Values of Tensors: what two nodes of a schedule compute from the same random memory, compared.
+
+For steps on values that are on several devices, on lengths that are variables, and whatever else
+has no terms: movement, copies and reduces are done by NumPy as they are defined. A value on several
+devices is what its parts are together. Never runs a kernel.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from math import prod
+from typing import Any, Final
+
+import numpy as np
+
+from core.dtype import dtypes
+from core.errors import RunError, UopvizError
+from core.passes.identities import identity
+from core.passes.schedule.views import moved
+from core.prove.rounding import of_result
+from core.prove.verdict import Verdict
+from core.runtime.numeric import Array, from_memory, memory_dtype, to_memory
+from core.runtime.reference.evaluate.shaped import evaluate_shaped, read_view
+from core.shape import ShapeTracker
+from core.uop import GroupOp, Ops, UOp
+from core.uop.meaning_arrays import evaluate_arrays, round_array
+
+MAX_ELEMENTS: Final = 1 << 22
+"""Of all values of a step together."""
+TIMES: Final = 3
+SAME: Final = "both compute the same from random memory"
+OTHER: Final = "they compute other values from the same memory"
+_ITSELF: Final = frozenset(
+    {
+        Ops.COPY,
+        Ops.CONTIGUOUS,
+        Ops.CONTIGUOUS_BACKWARD,
+        Ops.DETACH,
+        Ops.NOOP,
+        Ops.FUSE,
+        Ops.LENGTH,
+        Ops.DERIVATIVE,
+    }
+)
+"""What changes no value: where it is, or what is known of it."""
+_NO_VALUE: Final = frozenset({Ops.DEVICE, Ops.UNIQUE})
+
+
+def compare(before: UOp, after: UOp) -> Verdict | None:
+    """What is known of two nodes; None where one of them is no value of memory."""
+    if before.dtype is dtypes.void or before.shape is None or before.shape != after.shape:
+        return None
+    nodes = UOp.sink(before, after).toposort()
+    if sum(prod(u.shape or ()) for u in nodes if u.op is not Ops.SINK) > MAX_ELEMENTS:
+        return None
+    for time in range(TIMES):
+        try:
+            with np.errstate(all="ignore"):
+                memory = _Memory(time)
+                x, y = (memory.value(u) for u in (before, after))
+        except (UopvizError, ArithmeticError, LookupError, TypeError, ValueError):
+            return None
+        if (found := _difference(before, memory, x, y)) is not None:
+            return found
+    return Verdict("sampled", SAME, TIMES)
+
+
+def compare_states(before: UOp, after: UOp) -> Verdict | None:
+    """The same of all outputs of a schedule, before a pass and after it."""
+    if not before.op is after.op is Ops.SINK or len(before.src) != len(after.src):
+        return None
+    found = [compare(x, y) for x, y in zip(before.src, after.src, strict=True)]
+    if wrong := [one for one in found if one is not None and one.kind == "differs"]:
+        return wrong[0]
+    return None if not found or None in found else found[0]
+
+
+def _difference(u: UOp, memory: _Memory, x: Array, y: Array) -> Verdict | None:
+    shape = u.shaped
+    counts = np.ones(shape, np.bool_)
+    for axis, length in u.lengths:  # what lies behind a length is anything
+        places = np.arange(shape[axis]).reshape([-1 if k == axis else 1 for k in range(len(shape))])
+        counts &= places < int(memory.value(length))
+    x, y = (np.broadcast_to(v, shape) for v in (x, y))
+    same = (x == y) | ((x != x) & (y != y))
+    if dtypes.is_float(u.dtype):
+        with np.errstate(all="ignore"):
+            wide = [v.astype(np.float64) for v in (x, y)]
+            largest = float(np.abs(wide[0][np.isfinite(wide[0])]).max(initial=0.0))
+            same |= np.abs(wide[0] - wide[1]) <= of_result((u.dtype.name,), largest)
+    wrong = np.flatnonzero(counts & ~same)
+    if not len(wrong):
+        return None
+    at = int(wrong[0])
+    place = ("element", str(list(map(int, np.unravel_index(at, shape)))))
+    shown = (str(v.reshape(-1)[at].item()) for v in (x, y))
+    return Verdict("differs", OTHER, 1, 0.0, (place,), *shown)
+
+
+class _Memory:
+    """Random contents of memory, values of variables, and what nodes compute from these."""
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+        self._values: dict[UOp, Array] = {}
+
+    def value(self, root: UOp) -> Array:
+        """The value of a node. Raises RunError for one that has none."""
+        for u in root.toposort(lambda node: node not in self._values):
+            if u not in self._values and u.op not in _NO_VALUE:
+                self._values[u] = self._of(u)
+        return self._values[root]
+
+    def _of(self, u: UOp) -> Array:
+        sources = [self._values[s] for s in u.src if s in self._values]
+        if u.op is Ops.BUFFER:
+            return self._random(u).reshape(u.shaped)
+        if u.op in (Ops.DEFINE_VAR, Ops.BIND):
+            name, low, high = (u if u.op is Ops.DEFINE_VAR else u.src[0]).arg
+            random = np.random.default_rng((self._seed, *str(name).encode()))
+            return np.asarray(int(random.integers(low, high, endpoint=True)))
+        if u.op in _ITSELF:
+            return sources[0]
+        if u.op is Ops.ASSIGN:
+            return np.broadcast_to(sources[1], u.shaped)
+        if u.op in GroupOp.Movement:
+            inner = np.broadcast_to(sources[0], u.src[0].shaped).reshape(-1)
+            return read_view(inner, moved(ShapeTracker.from_shape(u.src[0].shaped), u))
+        if u.op is Ops.MULTI:
+            whole = [np.broadcast_to(v, s.shaped) for v, s in zip(sources, u.src, strict=True)]
+            return whole[0] if u.arg is None else np.concatenate(whole, u.arg)
+        if u.op is Ops.MSELECT:
+            return self._part(u, sources[0])
+        if u.op is Ops.ALLREDUCE:
+            combine = functools.partial(_combined, u)
+            return functools.reduce(combine, sources)
+        if u.op is Ops.BUFFER_VIEW:
+            count, start = u.arg
+            size = u.dtype.itemsize
+            held = np.ascontiguousarray(to_memory(sources[0].reshape(-1), u.src[0].dtype))
+            part = held.view(np.uint8)[start * size : (start + count) * size]
+            return from_memory(part.view(memory_dtype(u.dtype)), u.dtype)
+        if u.op is Ops.REDUCE_AXIS:
+            sources[0] = self._before_lengths(u, sources[0])
+            given: Mapping[UOp, Array] = {u.src[0]: sources[0]}
+            return evaluate_shaped(u, given.__getitem__, [], {})
+        return evaluate_shaped(u, self._values.__getitem__, [], {})
+
+    def _part(self, u: UOp, whole: Array) -> Array:
+        number, axis = u.arg
+        devices = u.src[0].device
+        if axis is None:
+            return whole
+        if not isinstance(devices, tuple):
+            raise RunError("a part of what is on one device")
+        return np.split(np.broadcast_to(whole, u.src[0].shaped), len(devices), axis)[number]
+
+    def _before_lengths(self, u: UOp, value: Array) -> Array:
+        """What a reduce combines: nothing that lies behind a length."""
+        x, (op, axes) = u.src[0], u.arg
+        value = np.broadcast_to(value, x.shaped)
+        for axis, length in x.lengths:
+            if axis in axes:
+                count = int(self.value(length))
+                places = np.arange(x.shaped[axis])
+                inside = places.reshape([-1 if k == axis else 1 for k in range(value.ndim)]) < count
+                none = np.asarray(identity(op, x.dtype), value.dtype)
+                value = np.where(inside, value, none)
+        return value
+
+    def _random(self, u: UOp) -> Array:
+        size = prod(u.shaped)
+        random = np.random.default_rng((self._seed, int(u.src[0].arg)))
+        if dtypes.is_float(u.dtype):
+            return round_array(random.standard_normal(size) - 1.0, u.dtype)
+        if dtypes.is_bool(u.dtype):
+            return random.integers(0, 2, size).astype(np.bool_)
+        low = 0 if dtypes.is_unsigned(u.dtype) else -9
+        return random.integers(low, 100, size).astype(memory_dtype(u.dtype))
+
+
+def _combined(u: UOp, x: Any, y: Any) -> Array:
+    return evaluate_arrays(u.arg, u.dtype, [x, y], u.dtype)
