@@ -21,7 +21,6 @@ import weakref
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from glob import escape
-from io import FileIO
 from pathlib import Path
 from typing import Final
 
@@ -33,7 +32,7 @@ else:
 from core.errors import TraceError
 from viz.files.alive import is_alive
 from viz.files.held import Held
-from viz.files.regular import create_new, head_of, kind_of, open_own
+from viz.files.regular import Opened, create_new, head_of, kind_of, open_own
 from viz.format import schema
 
 LOCK: Final = "-lock"
@@ -64,7 +63,7 @@ class Claim:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._lock: FileIO | None = None
+        self._lock: Opened | None = None
         self._identity: tuple[int, int] | None = None
         self._released = False
         self._held: Held | None = None
@@ -84,7 +83,7 @@ class Claim:
         """Takes the lock, where there are locks; or says who holds it."""
         name = _lock_of(self.path)
         for attempt in range(_TRIES):
-            self._lock = FileIO(_open_lock(name), "r+")  # this is its owner before it is locked
+            self._lock = Opened(_open_lock(name), "r+")  # this is its owner before it is locked
             file = self._lock.fileno()
             try:
                 _lock(file)

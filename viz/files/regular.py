@@ -59,8 +59,7 @@ def kind_of(mode: int) -> str:
 class Opened(FileIO):
     """A file that is closed where nobody has it any more, as after an interrupt."""
 
-    def __del__(self) -> None:
-        self.close()
+    __del__ = FileIO.close  # no code of Python, which an interrupt would find
 
     def read(self, size: int | None = -1, /) -> bytes:
         """So many bytes; fewer at the end of the file only, which one call of the system is not
