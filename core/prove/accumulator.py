@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.dtype import ConstType, DType, dtypes
+from core.dtype import ConstType, DType, PtrDType, dtypes
 from core.uop import Ops, UOp
 from core.uop.pointer import pointer_of
 
@@ -55,6 +55,9 @@ def accumulator(load: UOp) -> Accumulator | None:
         return None
     if len(at) != 1 or any(other != tuple(at) for other in (tuple(loaded), begun.src[1:])):
         return None  # what is begun, updated and read is not the same element, for certain
+    size = memory.dtype.size if isinstance(memory.dtype, PtrDType) else -1
+    if size >= 0 and not 0 <= at[0].vmin <= at[0].vmax <= size - load.dtype.count:
+        return None
     if start.dtype != load.dtype or update.dtype != load.dtype:
         return None
     op, bodies = update.op, list[UOp]()

@@ -21,8 +21,9 @@ from core.errors import UopvizError
 from core.prove import bitvector
 from core.prove.counterexample import Counterexample
 from core.prove.cut import cut_at, depths, key_of
+from core.prove.effects import reads_any
 from core.prove.floats import Floats, compare_floats
-from core.prove.outside import BELOW, OUTSIDE, below, inside, new_reads
+from core.prove.outside import ANEW, BELOW, OUTSIDE, below, inside, new_reads, writes_anew
 from core.prove.pairs import Question, question
 from core.prove.rare import HIDDEN, under_rare_conditions
 from core.prove.refine import is_defined, refined
@@ -44,6 +45,7 @@ TRIED: Final = "every value was tried"
 BY_Z3: Final = "z3"
 NO_Z3: Final = "z3 is not installed: integers are sampled"
 LENGTHS: Final = "what lies behind the length of an axis is left out later"
+WRITTEN: Final = "what differs is made of memory that is written before"
 OPEN: Final = "no sample shows a difference where what is replaced has a value"
 INSIDE: Final = "exact, and inside of memory"
 RENAMED: Final = "the argument of a kernel stands for this memory"
@@ -95,6 +97,8 @@ class Checker:
                 fresh = new_reads(before, after) if fresh is None else fresh
                 if below(fresh, after, cut - {before, after}):
                     found = Verdict("unchecked", BELOW)
+                elif before.dtype is not dtypes.void and writes_anew(before, after):
+                    found = Verdict("unchecked", ANEW)
             if found.kind not in ("differs", "unchecked"):
                 return found
         return found
@@ -136,6 +140,8 @@ class Checker:
         found = self._all(asked, open_pairs, assumes) if open_pairs else Verdict("proved", PROVED)
         if found.kind == "differs" and asked.unknown:
             return _unknown(asked)
+        if found.kind == "differs" and self._may_be_written(asked):
+            return Verdict("unchecked", WRITTEN)
         if found.kind == "differs" and any(counts is not None for counts in counted):
             found = self._where_it_counts(asked, found, open_pairs, counted, assumes)
         if found.kind == "sampled" and self._is_hidden(asked, open_pairs, assumes):
@@ -166,6 +172,14 @@ class Checker:
         again = [(a, b) for a, b in again if a is not b]
         found = self._all(asked, again, assumes) if again else Verdict("unchecked", OPEN)
         return found if found.kind == "differs" else Verdict("unchecked", OPEN)
+
+    def _may_be_written(self, asked: Question) -> bool:
+        """Whether the last values that differ are of memory that an earlier write may be to: it may
+        not hold them then."""
+        writes = [w for stores in asked.stores for side in stores for w in side]
+        if self.counterexample is None or len({w.store for w in writes}) <= 1:
+            return False
+        return reads_any(self.counterexample.pair, writes)
 
     def _inside(self, asked: Question, found: Verdict) -> Verdict:
         """The answer, where what comes after stays inside of memory if what was before does."""
@@ -347,10 +361,15 @@ def _unknown(asked: Question) -> Verdict:
 
 
 def consistent(pair: tuple[Term, Term], values: dict[Term, int]) -> dict[Term, int]:
-    """Of the values that z3 proposes, those that go together: where not all that is read of a
-    memory has one, its other elements would not fit."""
-    free = {t.data for t in postorder(pair) if t.op is Kind.READ and t not in values}
-    return {t: v for t, v in values.items() if t.op is not Kind.READ or t.data not in free}
+    """Of the values that z3 proposes, those that go together: none of what changes in a reduction;
+    and where not all that is read of a memory has one, its other elements would not fit."""
+    terms = postorder(pair)
+    reduces = [t for t in terms if t.op is Kind.REDUCE]
+    inner = {*postorder(arg for t in reduces for arg in t.args)}
+    inner = {t for t in inner if t.op is Kind.READ}.union(*(t.data[1] for t in reduces))
+    kept = {t: v for t, v in values.items() if t not in inner}
+    free = {t.data for t in terms if t.op is Kind.READ and t not in kept}
+    return {t: v for t, v in kept.items() if t.op is not Kind.READ or t.data not in free}
 
 
 def goals(a: Term, b: Term) -> list[tuple[Term, Term]]:

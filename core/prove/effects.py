@@ -8,7 +8,7 @@ once: all of its reads come first. Never decides whether terms are equal.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeGuard
 
 from core.dtype import PtrDType, dtypes
@@ -60,6 +60,13 @@ def same_order(left: Reads, right: Reads) -> bool:
     if left.keys() == right.keys():
         return left == right
     return len({*left.values(), *right.values()}) <= 1
+
+
+def reads_any(roots: Iterable[Term], writes: Iterable[Write]) -> bool:
+    """Whether terms read memory that some writes are to, also where it was not looked into."""
+    known: dict[UOp, frozenset[object]] = {}
+    written = {base_of(w.address.memory) for w in writes}
+    return any(_read_by(t, known) & written for t in postorder(roots))
 
 
 def base_of(memory: object) -> object:

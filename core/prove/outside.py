@@ -11,20 +11,21 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from core.dtype import PtrDType, dtypes
+from core.prove.accumulator import accumulator
 from core.prove.places import MEMORIES, Address, Axis
 from core.prove.term import Term, Terms
 from core.uop import Ops, UOp
 
 OUTSIDE: Final = "reads outside of memory where the other does not"
 BELOW: Final = "new reads lie too deep to be looked into"
+ANEW: Final = "something is written for the value"
 _INT: Final = dtypes.int64
 _READS: Final = frozenset({Ops.LOAD, Ops.INDEX})
 
 
-def leaving(terms: Terms, before: Sequence[Address], after: Sequence[Address],
-            given: Term) -> list[Term]:  # fmt: skip
+def leaving(terms: Terms, before: Sequence[Address], after: Sequence[Address]) -> list[Term]:
     """Conditions that must never hold: a place of `after` lies outside of its memory, and no place
-    of `before` does, though `given` holds. What surely never holds is left out."""
+    of `before` does. What surely never holds is left out."""
     own = [_outside(terms, place) for place in after if place not in before]
     wrong = [condition for condition in own if condition is not None]
     if not wrong:
@@ -33,10 +34,21 @@ def leaving(terms: Terms, before: Sequence[Address], after: Sequence[Address],
     for place in before:
         if (condition := _outside(terms, place)) is not None:
             allowed = terms.alu(Ops.OR, dtypes.bool, (allowed, condition))
-    found = [
-        terms.both(condition, terms.negated(allowed), given) for condition in dict.fromkeys(wrong)
-    ]
+    found = [terms.both(condition, terms.negated(allowed)) for condition in dict.fromkeys(wrong)]
     return [condition for condition in found if condition is not false]
+
+
+def writes_anew(before: UOp, after: UOp) -> bool:
+    """Whether something is written for the value of the second node alone. Registers that a loop
+    updates are part of the value."""
+    nodes = after.toposort()
+    stores = {u for u in nodes if u.op is Ops.STORE}
+    if stores:
+        stores -= {*before.toposort()}
+    if stores:
+        loads = [u for u in nodes if u.op is Ops.LOAD and accumulator(u) is not None]
+        stores -= {s for u in loads for s in u.toposort() if s.op is Ops.STORE}
+    return bool(stores)
 
 
 def inside(terms: Terms, places: Sequence[Address]) -> Term | None:

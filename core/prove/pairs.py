@@ -71,7 +71,7 @@ def question(before: UOp, after: UOp, cut: frozenset[UOp], unaware: bool = False
         raise UnknownMeaningError("values that wait for other work")
     if read.read_at:
         sides = _reads(read, before), _reads(read, after)
-        asked.leaves = leaving(terms, *sides, read.iterates((before, after)))
+        asked.leaves = leaving(terms, *sides)
         asked.allowed = inside(terms, sides[0])
     if inputs := read.opaque | read.cut_values:
         old = old or before.toposort()
@@ -81,9 +81,15 @@ def question(before: UOp, after: UOp, cut: frozenset[UOp], unaware: bool = False
 
 
 def _reads(read: Translation, root: UOp) -> list[Address]:
-    """The places that are read for a node, above the cut."""
-    above = root.toposort(lambda u: u not in read.cut)
-    return [place for u in above for place in read.read_at.get(u, ())]
+    """The places that are read for a node, above the cut, in the iterations that there are."""
+    above = [u for u in root.toposort(lambda u: u not in read.cut) if u in read.read_at]
+    found: list[Address] = []
+    for u in above:
+        taken = read.iterates(u)
+        for place in read.read_at[u]:
+            gate = place.gate if taken is None else read.terms.both(place.gate, taken)
+            found.append(place._replace(gate=gate))
+    return found
 
 
 def _awaited(read: Translation, root: UOp) -> set[UOp]:

@@ -427,16 +427,13 @@ class Translation:
     def _bound(self, loops: Sequence[UOp], point: Point) -> list[Term]:
         """The inputs that loops are; what has become a constant is one iteration."""
         bound = [b for r in loops for b in self.values(r, point) if not b.constant]
-        if any(r.op not in _LOOPS or r.vmax < 0 for r in loops):
+        if any(r.op not in _LOOPS or _is_empty(r) for r in loops):
             raise UnknownMeaningError("a loop that is none")
         return bound
 
-    def iterates(self, roots: Sequence[UOp]) -> Term:
-        """Whether all loops above the cut whose length is a variable take an iteration."""
-        nodes = dict.fromkeys(u for r in roots for u in r.toposort(lambda u: u not in self.cut))
-        loops = [u for u in nodes if u.op is Ops.RANGE and not own_axes(u)]
-        taken = self._iterates(loops, ())
-        return self.terms.const(dtypes.bool, True) if taken is None else taken
+    def iterates(self, u: UOp) -> Term | None:
+        """Whether the loops that a node is in take an iteration; None where they take all."""
+        return self._iterates([r for r in u.ranges if not own_axes(r)], ())
 
     def _iterates(self, loops: Sequence[UOp], point: Point) -> Term | None:
         """Whether loops take an iteration: those whose length is no constant are inputs up to their
@@ -506,6 +503,10 @@ def _term(lane: Value, u: UOp) -> Term:
     if not isinstance(lane, Term):
         raise UnknownMeaningError(f"{u.op.name} is no value")
     return lane
+
+
+def _is_empty(r: UOp) -> bool:
+    return r.op is Ops.RANGE and int(r.src[0].vmax) < 1
 
 
 def _bounds(u: UOp) -> tuple[ConstType, ConstType]:

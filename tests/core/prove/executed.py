@@ -145,34 +145,33 @@ def differs_at(
     before: UOp,
     after: UOp,
     env: dict[Any, Any],
-    point: Point | Given,
+    point: Point,
     either: bool,
-    strict: bool = False,
 ) -> str | None:
-    """How two graphs differ at a point: "" where they do not, None where nothing is asked.
-    `strict`: to write what is there already is a difference."""
+    """How two graphs differ at a point: "" where they do not, None where nothing is asked."""
     try:
         wanted = outcome(before, env, Memory(point.initial), None)
     except OutsideError:
-        return None
-    if wanted is UNDEFINED:
         return None
     for turn in range(TURNS if is_partial(after) else 1):
         try:
             given = outcome(after, env, Memory(point.initial), point.left(turn))
         except OutsideError:
             return "the second leaves its memory"
-        if len(given) == 1 and after.shape == ():  # a constant of any shape
-            given = dict.fromkeys(wanted, *given.values())
+        given = _spread(wanted, given, after)
         if before.dtype is not dtypes.void and wanted.keys() != given.keys():
             return f"{len(wanted)} and {len(given)} elements"
-        if strict and wanted.keys() != given.keys():
-            return "other elements are written"
         for at in dict.fromkeys((*wanted, *given)):
             x, y = (side[at] if at in side else point.initial(*at) for side in (wanted, given))
             if x is not UNDEFINED and not same(x, y, either):
                 return f"{x!r} and {y!r}{'' if at[0] is None else f' in {at[0].arg}[{at[1]}]'}"
     return ""
+
+
+def _spread(wanted: dict[Any, Any], given: dict[Any, Any], after: UOp) -> dict[Any, Any]:
+    """What a graph gives; a scalar stands for all elements of a value."""
+    scalar = len(given) == 1 and after.dtype is not dtypes.void and after.shape in (None, ())
+    return dict.fromkeys(wanted, *given.values()) if scalar else given
 
 
 def outcome(u: UOp, env: dict[Any, Any], memory: Memory, choose: Choice | None) -> dict[Any, Any]:
@@ -267,17 +266,46 @@ class Given:
 
 def differs_as_said(before: UOp, after: UOp, found: Counterexample) -> bool:
     """Whether two graphs differ for the values of an answer that says so: in some of the lanes, of
-    loops that are lanes. Raises NoMeaningError where one of them cannot be run."""
+    loops that are lanes; of writes, in which ones there are. Raises NoMeaningError where one of
+    them cannot be run, and where the order of a sum decides which zero it gives."""
     if any(u.op is Ops.AFTER for side in (before, after) for u in side.toposort()):
         raise NoMeaningError("memory after other work")
     point, leaves = Given(found), inputs(before, after)
     lanes = [u for u in leaves if u.op is Ops.RANGE and u.arg[-1] in LANES]
     env = point.environment([u for u in leaves if u not in lanes])
+    only_signs = False
     for at in product(*(range(int(r.vmax) + 1) for r in lanes)):
         here = env | {r.arg[0]: k for r, k in zip(lanes, at, strict=True)}
-        wrong = differs_at(before, after, here, point, False, strict=True)
-        if wrong is None and before.dtype is dtypes.void:
-            raise NoMeaningError("another iteration leaves memory")
-        if wrong:
+        memories = Memory(point.initial), Memory(point.initial)
+        try:
+            wanted = _settled(before, here, point, memories[0])
+        except OutsideError as error:
+            looped = any(u.op in (Ops.REDUCE, Ops.REDUCE_AXIS) for u in before.toposort())
+            if before.dtype is dtypes.void or looped:
+                raise NoMeaningError("another iteration leaves memory") from error
+            continue
+        try:
+            given = outcome(after, here, memories[1], point.left(0))
+        except OutsideError:
             return True
-    return False
+        given = _spread(wanted, given, after)
+        if memories[0].log != memories[1].log or wanted.keys() != given.keys():
+            return True
+        pairs = [(x, given[at]) for at, x in wanted.items() if x is not UNDEFINED]
+        if any(not same(x, y, True) for x, y in pairs):
+            return True
+        only_signs |= any(not same(x, y, False) for x, y in pairs)
+    if only_signs and (signs_open(before) or signs_open(after)):
+        raise NoMeaningError("which zero it is")
+    return only_signs
+
+
+def _settled(u: UOp, env: dict[Any, Any], point: Given, memory: Memory) -> dict[Any, Any]:
+    """What a graph gives, also where something that is undefined has no effect on it."""
+    wanted = outcome(u, env, memory, None)
+    if UNDEFINED in wanted.values():
+        more = [outcome(u, env, Memory(point.initial), Point(0, k).left(k)) for k in range(12)]
+        for at in wanted:
+            if all(same(m[at], more[0][at], False) for m in more):
+                wanted[at] = more[0][at]
+    return wanted

@@ -60,7 +60,8 @@ class Memory:
     def __init__(self, initial: Callable[[UOp, int], Any]) -> None:
         self._initial = initial
         self.written: dict[tuple[UOp, int], Any] = {}
-        self.accesses = 0
+        self.log: list[tuple[UOp, int, Any]] = []
+        """All that was written, in order."""
 
     def read(self, memory: UOp, at: int, dtype: DType) -> Any:
         self._check(memory, at)
@@ -81,9 +82,9 @@ class Memory:
         elif base != dtype:
             raise NoMeaningError(f"{dtype} is written to memory of {base}")
         self.written[memory, at] = value
+        self.log.append((memory, at, repr(value)))
 
     def _check(self, memory: UOp, at: int) -> None:
-        self.accesses += 1
         size = memory.dtype.size if isinstance(memory.dtype, PtrDType) else memory.size
         if at < 0 or 0 <= size <= at:
             raise OutsideError
@@ -287,9 +288,19 @@ class _Evaluation:
 
     def _reduced(self, u: UOp) -> tuple[Any, ...]:
         count, parts = u.dtype.count, list[Any]()
+        self._hoist(u.src[0], frozenset(u.src[1:]))
         for env in iterations(self._run, list(u.src[1:]), self._env):
             parts += _Evaluation(self._run, env).lanes(u.src[0])
         return tuple(combined(u.arg, u.dtype.scalar(), parts[j::count]) for j in range(count))
+
+    def _hoist(self, body: UOp, loops: frozenset[UOp]) -> None:
+        """Reads what is in none of some loops: that happens once, also if they take no
+        iteration."""
+        for n in body.toposort(lambda n: n.op is not Ops.AFTER):
+            if n.op is Ops.LOAD and n.src[0].op is Ops.INDEX and n.ranges.isdisjoint(loops):
+                inner = {*n.ranges} - {*self._env}
+                if not any(r.arg[-1] not in _LANES or r.arg[0] not in self._env for r in inner):
+                    self.lanes(n)
 
     def _loaded(self, u: UOp) -> tuple[Any, ...]:
         place, *rest = u.src

@@ -14,7 +14,7 @@ from core.prove.decide import Checker, Options
 from core.prove.verdict import Verdict
 from core.uop import Ops
 from core.uop.show import graph_text
-from tests.core.prove.executed import differs_as_said, executed
+from tests.core.prove.executed import differs_as_said, executed, signs_open
 from tests.core.prove.graph_pairs import Pair, random_pair
 from tests.core.prove.interpreter import NoMeaningError
 
@@ -82,6 +82,8 @@ def false_answer(pair: Pair, answer: Verdict, checker: Checker, seed: int) -> st
         waits = any(u.op is Ops.AFTER for side in (before, after) for u in side.toposort())
         if waits or differs_as_said(before, after, shown):
             return None
+        if signs_open(before) or signs_open(after):
+            raise NoMeaningError("which zero it is may decide")
         return "the two are the same for the values that are given"
     if answer.kind == "proved" or (answer.kind == "sampled" and not answer.ulps):
         return executed(before, after, seed).wrong

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Final
 
-from core.dtype import PtrDType, dtypes
+from core.dtype import PtrDType, dtypes, truncate
 from core.uop import GroupOp, Ops, UOp
 
 Mutation = Callable[[UOp, Sequence[UOp], Random], UOp | None]
@@ -25,7 +25,7 @@ _NARROW: Final = (dtypes.int8, dtypes.uint8, dtypes.int32, dtypes.float16)
 def constant_off_by_one(u: UOp, nodes: Sequence[UOp], rng: Random) -> UOp | None:
     """c -> c + 1"""
     number = u.op is Ops.CONST and not isinstance(u.arg, bool) and u.arg == u.arg
-    return u.replace(arg=u.arg + 1) if number else None
+    return u.replace(arg=truncate(u.arg + 1, u.dtype.scalar())) if number else None
 
 
 def zero_negated(u: UOp, nodes: Sequence[UOp], rng: Random) -> UOp | None:

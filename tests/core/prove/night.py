@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import multiprocessing
 import os
 import sys
 import time
@@ -24,6 +25,8 @@ from tests.core.prove.judged import MISSING, Judged, judged
 
 ROOT: Final = Path(__file__).parents[3]
 BLOCK: Final = 1_024
+BLOCKS: Final = 8
+"""Blocks after which a process ends: it keeps what it was asked."""
 PAIRS: Final = 1_000_000
 STATE: Final = ROOT / ".venv" / "prover-night.json"
 
@@ -78,7 +81,8 @@ def block(first: int) -> Judged:
 def run(night: Night, pairs: int, jobs: int) -> None:
     """Asks until there are enough pairs, in blocks of seeds that are done in order."""
     said = time.monotonic()
-    with ProcessPoolExecutor(jobs) as pool:
+    fresh = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs, fresh, max_tasks_per_child=BLOCKS) as pool:
         while night.found.pairs < pairs:
             firsts = [night.first + (night.blocks + k) * BLOCK for k in range(4 * jobs)]
             for found in pool.map(block, firsts):

@@ -186,3 +186,37 @@ def test_answers_that_are_kept_know_variables_and_lengths() -> None:
 
 def test_a_loop_that_is_none_is_not_reduced_over() -> None:
     assert kind((X + 3).reduce(Ops.ADD, UOp.range(2, 0)), (X + 3).reduce(Ops.ADD, X)) == "unchecked"
+
+
+def test_what_is_written_for_a_value_is_not_dropped_from_sight() -> None:
+    register = UOp(Ops.DEFINE_REG, dtypes.int32.ptr(1), (), 0)
+    stored = register.after(register.index(num(1)).store(X)).index(num(0)).load()
+    assert kind(X - X, stored - stored) not in RIGHT
+
+
+def test_a_read_in_more_iterations_is_looked_into() -> None:
+    """In no iteration of the first loop, nothing is read: in one of the second, something is."""
+    at = X.alu(Ops.MOD, X).replace(arg=UNLESS_ZERO)
+
+    def largest(length: UOp) -> UOp:
+        r = UOp(Ops.RANGE, dtypes.int32, (length,), (3, AxisType.REDUCE))
+        found = MEMORY.index(r + at).load().reduce(Ops.MAX, r)
+        return found.ne(found) & (X < X)
+
+    assert kind(largest((N + 3) // 4), largest(N + 3)) not in RIGHT
+
+
+def test_a_loop_of_negative_length_is_none() -> None:
+    def looped(n: int) -> UOp:
+        return MEMORY.index(num(3)).store(num(1).cast(dtypes.float32)).end(UOp.range(num(n), 0))
+
+    assert kind(looped(1), looped(-2)) not in RIGHT
+
+
+def test_values_of_a_reduction_that_do_not_go_together_are_no_difference() -> None:
+    pytest.importorskip("z3")
+    memory = UOp(Ops.DEFINE_GLOBAL, dtypes.int32.ptr(2), (), 3)
+    two = UOp(Ops.LOAD, dtypes.int32, (memory.view(ShapeTracker.from_shape((2,))),))
+    sides = (((0, 1),), ((1, 0),))
+    before, after = (two.flip((True,)).pad(side).r(Ops.MAX, (0,)) for side in sides)
+    assert kind(before, after) != "differs"
