@@ -6,6 +6,8 @@ defined. What both leave open alike stays as it is. Never decides whether terms 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from core.dtype import dtypes
 from core.prove.node import Kind, postorder
 from core.prove.term import Term, Terms
@@ -37,10 +39,17 @@ def is_defined(terms: Terms, a: Term) -> Term | None:
     """A condition under which nothing that is undefined has a part in a term; None: it always
     holds. Of what is reduced, that is not known."""
     inside = postorder(arg for t in postorder([a]) if t.op is Kind.REDUCE for arg in t.args)
-    if any(t in terms.open for t in inside):
+    if any(t in terms.open for t in inside) or _as_bits(inside):
         return terms.const(dtypes.bool, False)
     own = [terms.open[t][0] for t in postorder([a]) if t in terms.open]
+    own += [terms.alu(Ops.CMPNE, dtypes.bool, (x, x)) for x in _as_bits(postorder([a]))]
     return terms.both(*(terms.negated(c) for c in dict.fromkeys(own))) if own else None
+
+
+def _as_bits(found: Sequence[Term]) -> list[Term]:
+    """The floats that are taken as bits: those of a NaN are left open."""
+    casts = [t for t in found if t.op is Ops.BITCAST and not dtypes.is_float(t.dtype)]
+    return [t.args[0] for t in casts if dtypes.is_float(t.args[0].dtype)]
 
 
 def _chosen(b: Term, a: Term) -> bool:

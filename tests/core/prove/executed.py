@@ -202,7 +202,7 @@ def same(x: Any, y: Any, either: bool) -> bool:
 def is_partial(u: UOp) -> bool:
     """Whether an op of a graph may be undefined."""
     return any(
-        n.op is Ops.LENGTH
+        n.op in (Ops.LENGTH, Ops.BITCAST)
         or n.arg in (UNLESS_ZERO, UNLESS_NAN)
         or (n.op is Ops.INDEX and dtypes.is_bool(n.src[-1].dtype.scalar()))
         for n in u.toposort()

@@ -272,7 +272,8 @@ class _Evaluation:
         broken = (u.arg == UNLESS_ZERO and args[1] == 0) or (
             u.arg == UNLESS_NAN and args[0] != args[0]
         )
-        if broken:
+        bits = u.op is Ops.BITCAST and not dtypes.is_float(u.dtype.scalar())
+        if broken or (bits and args[0] != args[0]):  # the bits of a NaN are left open
             return self._run.undefined(u, args)
         if u.arg not in (None, UNLESS_ZERO, UNLESS_NAN):
             raise NoMeaningError(f"the argument {u.arg!r}")
@@ -291,7 +292,9 @@ class _Evaluation:
         self._hoist(u.src[0], frozenset(u.src[1:]))
         for env in iterations(self._run, list(u.src[1:]), self._env):
             parts += _Evaluation(self._run, env).lanes(u.src[0])
-        return tuple(combined(u.arg, u.dtype.scalar(), parts[j::count]) for j in range(count))
+        lanes = all(r.op is Ops.RANGE and r.arg[-1] in _LANES for r in u.src[1:])
+        combine = _in_order if lanes else combined
+        return tuple(combine(u.arg, u.dtype.scalar(), parts[j::count]) for j in range(count))
 
     def _hoist(self, body: UOp, loops: frozenset[UOp]) -> None:
         """Reads what is in none of some loops: that happens once, also if they take no
@@ -364,7 +367,7 @@ class _Evaluation:
             (gate,) = self.lanes(indices.pop())
         at = tuple(self.lanes(i)[0] for i in indices)
         if gate is UNDEFINED or UNDEFINED in at:
-            return UNDEFINED
+            raise OutsideError
         if not gate:
             return self._run.undefined(u, at)
         if not _is_shaped(value):
@@ -442,7 +445,10 @@ class _Evaluation:
             if flat is None:
                 made[at] = self._run.read(place.src[0], element, u.dtype.scalar())
             else:
-                made[at] = flat[element if _is_shaped(place.src[0]) else 0]
+                element = element if _is_shaped(place.src[0]) else 0
+                if not 0 <= element < flat.size:
+                    raise NoMeaningError("a view of what is not there")
+                made[at] = flat[element]
         return made
 
     def _reduced_axes(self, u: UOp) -> Shaped:
@@ -479,6 +485,15 @@ def combined(op: Ops, dtype: DType, values: Sequence[Any]) -> Any:
     made = truncate(nothing, dtype)
     for v in values:
         made = computed(op, dtype, (made, v), dtype)
+    return made
+
+
+def _in_order(op: Ops, dtype: DType, values: Sequence[Any]) -> Any:
+    """The values of lanes combined, each step rounded."""
+    made = values[0] if values else combined(op, dtype, ())
+    for v in values[1:]:
+        undefined = made is UNDEFINED or v is UNDEFINED
+        made = UNDEFINED if undefined else computed(op, dtype, (made, v), dtype)
     return made
 
 

@@ -5,6 +5,7 @@ Each rewrite follows from its seed. Neighbouring seeds are of one kernel, which 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from random import Random
@@ -121,11 +122,11 @@ def is_wrong(rewrite: Rewrite, found: Verdict) -> str | None:
     return difference(rewrite) if claims_equal(found) else None
 
 
-def difference(rewrite: Rewrite) -> str | None:
+def difference(rewrite: Rewrite, kinds: Sequence[Values] = INPUTS) -> str | None:
     """What a kernel stores otherwise after a rewrite; None where all is the same for some inputs,
     and where the kernel cannot be run. Zeros have signs unless the kernel leaves these open."""
     either = signs_open(rewrite.sink) or signs_open(rewrite.result)
-    for values in INPUTS:
+    for values in kinds:
         try:
             inputs = random_inputs(rewrite.sink, rewrite.result, values=values)
             before = _stored(rewrite.sink, inputs)
