@@ -108,6 +108,10 @@ def parts() -> list[Part]:
     )
     prover = (PYTHON, "-m", "tests.core.prove.night", *(("--jobs", JOBS) if JOBS != "auto" else ()))
     found.append(Part("the prover against execution", prover))
+    planted = (PYTHON, "-m", "tests.bench", "mutants", "--all")
+    found.append(
+        Part("planted mistakes", (*planted, *(("--jobs", JOBS) if JOBS != "auto" else ())))
+    )
     on_targets = (PYTHON, "-m", "tests.on_targets", *(("--jobs", JOBS) if JOBS != "auto" else ()))
     found.append(Part("kernels on all targets", on_targets))
     return found

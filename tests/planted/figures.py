@@ -63,11 +63,14 @@ def _of_check(mistake: Mistake, answer: Data) -> tuple[str, list[str]]:
     rules: Mapping[str, Mapping[str, int]] = answer.get("rules", {})
     wrong = [name for name, counts in rules.items() if "differs" in counts]
     passes = ["pass " + name for name in answer.get("passes", ())]
-    others = [f"check: {name}" for name in wrong if name not in mistake.blame]
+    sure = [name for name in wrong if rules[name].get("possible", 0) < rules[name]["differs"]]
+    others = [f"check: {name}" for name in sure if name not in mistake.blame]
     if any(name in mistake.blame for name in (*wrong, *passes)):
         return "named", others
-    if wrong:
+    if sure:
         return "other named", others
+    if wrong:
+        return "pass named", others
     if passes:
         return "pass named", others
     if not rules:

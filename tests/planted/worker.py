@@ -80,6 +80,7 @@ def run(request: Data) -> Data:
     from core import compile
 
     setup, parts = request["pieces"]
+    request["at"] = 0
     scope: Data = {}
     exec(builtins.compile(setup, "<program>", "exec"), scope)
     wanted = None if request["wanted"] is None else np.load(request["wanted"], allow_pickle=False)
@@ -151,21 +152,21 @@ def check(request: Data) -> Data:
 
 
 def _check(trace: str, rules: dict[str, dict[str, int]], first: dict[str, str]) -> None:
-    from viz.check.part import Part, check_part
+    from viz.check.message import message
+    from viz.check.part import AMONG, Part, check_part
     from viz.views.store import Store
 
     store = Store(trace)
     try:
-        names = {row["id"]: row["name"] for row in store.rules()}
         passes = tuple(r["id"] for r in store.tree()["rows"] if r["kind"] == "rewrite")
-        for one in check_part(Part(trace, passes, seconds=SECONDS - 15.0)):
-            verdicts = one["verdicts"]
-            for step, rule, at in one["steps"]:
-                kind, name = verdicts[at]["kind"], names.get(rule, "?")
-                counts = rules.setdefault(name, {})
-                counts[kind] = counts.get(kind, 0) + 1
-                if kind == "differs":
-                    first.setdefault(name, f"step {step} of {one['rewrite']}: {verdicts[at]}"[:500])
+        parts = check_part(Part(trace, passes, seconds=SECONDS - 15.0))
+        for row in message(store, parts)["rules"]:
+            kind, name, how = row["verdict"]["kind"], row["name"], row["verdict"]["how"]
+            counts = rules.setdefault(name, {})
+            counts[kind] = counts.get(kind, 0) + row["steps"]
+            if kind == "differs":
+                counts["possible"] = counts.get("possible", 0) + row["steps"] * (AMONG in how)
+                first.setdefault(name, f"{row['first']}: {row['verdict']}"[:500])
     finally:
         store.close()
 

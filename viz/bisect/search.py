@@ -18,6 +18,7 @@ from core.prove.verdict import KINDS
 from core.target import target_named
 from viz.bisect.tasks import Progress, Tasks, do_all, processes
 from viz.bisect.workers import Workers, elsewhere
+from viz.check.failed import failures
 from viz.check.known.answers import FOREIGN
 from viz.check.known.beside import keep, renumbered, take_kept
 from viz.check.known.kept import checked_pass
@@ -222,6 +223,18 @@ class RunSearch:
                         "verdict": verdict,
                     }
                 )
+        wrong = any(row["state"] in ("differs", "fails") for row in self._rows)
+        if not differing and not wrong:  # what fails may be made of a wrong step
+            differing = [
+                {
+                    "rewrite": one.rewrite,
+                    "step": one.step,
+                    "pass": one.name,
+                    "rule": _rule(store, one.rule),
+                    "verdict": one.verdict.data(),
+                }
+                for one in failures(store)
+            ]
         counts = checks.counts(rewrites) if rewrites else dict.fromkeys(KINDS, 0)
         return {
             "passes": len(set(rewrites)),

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from core.prove.bitvector import HINT, solver_module
 from core.prove.verdict import KINDS, Kind, verdict_of
+from viz.check.failed import failures
 from viz.views.compiled import FIRST
 from viz.views.process import STRIDE
 from viz.views.store import Store
@@ -54,6 +55,22 @@ def message(store: Store, passes: Sequence[Data]) -> Data:
             row["steps"] += 1
             if verdict.ulps > row["verdict"].get("ulps", 0.0):
                 row["verdict"] = verdict.data()
+    if not total["differs"]:  # what fails may be made of a wrong step, which is the one to name
+        for failure in failures(store, frozenset(one["rewrite"] for one in passes)):
+            total["differs"] += 1
+            known = rules.get(failure.rule, {})
+            rows[failure.rule, "differs", failure.verdict.how] = {
+                "rule": failure.rule,
+                "name": known.get("name", "?"),
+                "place": f"{known.get('file', '')}:{known.get('line', 0)}",
+                "verdict": failure.verdict.data(),
+                "steps": 1,
+                "first": {
+                    "rewrite": failure.rewrite,
+                    "pass": failure.name,
+                    "step": failure.step,
+                },
+            }
     ordered = sorted(rows.values(), key=lambda r: (WORST.index(r["verdict"]["kind"]), -r["steps"]))
     return {
         "steps": sum(total.values()),

@@ -35,6 +35,8 @@ from viz.why.installed import Installed
 MAX_STEPS: Final = 200_000
 """Steps of one pass."""
 FOREIGN: Final = "the trace is of another compiler: its nodes have no meaning here"
+AMONG: Final = "one of these rules is wrong:"
+"""Begins the names of rules that may have made a pass wrong."""
 UNUSED: Final = Verdict("proved", "the rule that began its pass declined: nothing came of it")
 _BESIDE: Final = Verdict("assumes", f"{Assumes.CONTEXT} (another step of its pass is wrong)")
 _INSIDE: Final = Verdict("assumes", f"{Assumes.CONTEXT} (a step inside it is wrong)")
@@ -163,12 +165,20 @@ class _Pass:
         return False
 
     def _settle(self) -> None:
-        """Where a step of the pass is wrong by itself, no other is to blame for its result."""
+        """Where a step of the pass is wrong by itself, no other is to blame for its result; where
+        steps of several rules may be, that is said."""
         whole, made = self._whole, self.checked.steps
         if whole is None or whole.kind != "differs":
             return
         if any(v.kind == "differs" and v is not whole for _, _, v in made):
-            self.checked.steps = [(a, r, _BESIDE if v is whole else v) for a, r, v in made]
+            said = _BESIDE
+        elif len(rules := {self._steps[a - 1].rule for a, _, v in made if v is whole}) > 1:
+            records = (self.process.file.rules.get(rule) for rule in sorted(rules))
+            names = " or ".join(record.name if record is not None else "?" for record in records)
+            said = replace(whole, how=f"{whole.how}; {AMONG} {names}"[:300])
+        else:
+            return
+        self.checked.steps = [(a, r, said if v is whole else v) for a, r, v in made]
 
     def verdict(self, match: Match) -> Verdict:
         """What is known of one step."""

@@ -48,8 +48,11 @@ _NO_VALUE: Final = frozenset({Ops.DEVICE, Ops.UNIQUE})
 
 
 def compare(before: UOp, after: UOp) -> Verdict | None:
-    """What is known of two nodes; None where one of them is no value of memory."""
+    """What is known of two nodes; None where one of them is no value of a Tensor, on a device:
+    indices may be right for those values alone that the code around them knows."""
     if before.dtype is dtypes.void or before.shape is None or before.shape != after.shape:
+        return None
+    if before.device is None:
         return None
     nodes = UOp.sink(before, after).toposort()
     if sum(prod(u.shape or ()) for u in nodes if u.op is not Ops.SINK) > MAX_ELEMENTS:

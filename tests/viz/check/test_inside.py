@@ -11,7 +11,10 @@ from core.dtype import dtypes
 from core.passes.schedule import consts
 from core.tensor import Tensor
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
+from core.uop.kernelinfo import KernelInfo
 from core.uop.observe import context
+from core.uop.rule import Assumes
+from tests.core.passes.kernels import plain, store
 from tests.viz.check.mutating import wrong
 from viz.trace import Recorder
 
@@ -51,3 +54,28 @@ def test_a_rule_that_folds_an_identity(tmp_path: Path, monkeypatch: pytest.Monke
         recorder.close()
         cached.cache_clear()
     assert list(wrong(tmp_path / "run.viz")) == ["factor_lost"]
+
+
+@rule(UPat(Ops.CONST, dtypes.float32, name="c"), assumes=(Assumes.CONTEXT,))
+def larger(c: UOp) -> UOp | None:
+    """2.0 -> 3.0, together with others"""
+    return c.const_like(3.0) if c.arg == 2.0 else None
+
+
+@rule(UPat(Ops.SQRT, src=(UPat.var("x"),)), assumes=(Assumes.CONTEXT,))
+def without_root(x: UOp) -> UOp:
+    """sqrt(x) -> x, together with others"""
+    return x
+
+
+def test_rules_that_are_right_together_alone_are_said_to_be_possible(tmp_path: Path) -> None:
+    kernel = UOp.sink(store((plain(1, (8,)) * 2.0).sqrt()), arg=KernelInfo())
+    recorder = Recorder(tmp_path / "run.viz").start()
+    try:
+        with context("kernel", "kernel"):
+            graph_rewrite(kernel, PatternMatcher([larger, without_root]), name="both")
+    finally:
+        recorder.close()
+    found = wrong(tmp_path / "run.viz")
+    assert set(found) == {"larger", "without_root"}
+    assert all("one of these rules is wrong: larger or without_root" in f for f in found.values())

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from core import Tensor, Variable
+from core.dtype import DType
 from core.passes.schedule import lengths
 from core.passes.schedule.multi import allreduce
 from core.uop import Ops, UOp
@@ -70,15 +71,20 @@ def test_right_steps_are_judged_and_right(name: str, tmp_path: Path) -> None:
 
 def test_an_allreduce_of_all_but_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     naive = allreduce.naive
-    monkeypatch.setattr(
-        allreduce, "naive", lambda parts, op: (naive(parts[1:], op)[0],) * len(parts)
-    )
+
+    def but_one(parts: Sequence[UOp], op: Ops) -> tuple[UOp, ...]:
+        return naive(parts[1:], op) * len(parts)
+
+    monkeypatch.setattr(allreduce, "naive", but_one)
     found = recorded(tmp_path / "run.viz", lambda: counted(4, 5).shard(TWO, 0).sum(0))
     assert list(found) == ["combine"]
 
 
 def test_what_lies_behind_a_length(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lengths, "identity", lambda op, dtype: 0)
+    def zero(op: Ops, dtype: DType) -> int:
+        return 0
+
+    monkeypatch.setattr(lengths, "identity", zero)
     found = recorded(tmp_path / "run.viz", lambda: PROGRAMS["lengths"]() * -1)
     assert list(found) == ["reduce_to_length"]
 
