@@ -219,7 +219,7 @@ def test_nothing_is_wrong(open_page: New, rows: list[dict[str, Any]]) -> None:
     first = next(r for r in rows if r["parent"] == kernel["row"] and r["steps"])
     e = open_page(f"r={first['id']}&k=1")
     e.give("Which step of this kernel is wrong?")
-    expect(answer(e)).to_contain_text("Nothing is wrong", timeout=SLOW)
+    expect(answer(e)).to_contain_text("No difference was found", timeout=SLOW)
     expect(answer(e)).to_contain_text("agrees with the reference")
     expect(answer(e).get_by_role("button", name="Show the wrong step")).to_have_count(0)
 

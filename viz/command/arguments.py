@@ -73,7 +73,9 @@ def choosing_run(made: Parser) -> None:
 def number(text: str) -> int:
     """An integer from 0 on. Raises ArgumentTypeError."""
     if not text.isdecimal() or len(text) > 15:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 on, as `uopviz show` lists")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a whole number; `uopviz show` lists the numbers"
+        )
     return int(text)
 
 

@@ -247,8 +247,10 @@ def step_data(store: Run, bundle: dict[str, Any], step: int) -> dict[str, Any]:
     data["calls"] = list(dict.fromkeys(line for lines in asked for line in lines.split("\n")))
     called = {split_origin(call)[0].rpartition(":")[0] for call in data["calls"]}
     data["files"] = [one for one in since["files"] if one["file"] in called]
+    numbers = bundle["nodes"]["id"]
     data["bindings"] = [
-        {"name": name, "node": node_text(bundle, node)} for name, node in delta["binds"]
+        {"name": name, "number": numbers[node], "node": node_text(bundle, node)}
+        for name, node in delta["binds"]
     ]
     return data | text
 
@@ -267,7 +269,7 @@ def step_lines(
         yield from after
         return
     yield f"step {data['step']:,} of {data['steps']:,}: ", Styled(rule["name"], "heading")
-    bound = [f"{one['name']} = {one['node']}" for one in data["bindings"]]
+    bound = [f"{one['name']} = u{one['number']} {one['node']}" for one in data["bindings"]]
     changed = {one["file"]: one["state"] for one in data["files"]}
     calls = [_call(call, changed) for call in data["calls"]]
     time = [duration(data["us"])]

@@ -30,7 +30,7 @@ _PART: Final = 1.0
 def stats(options: argparse.Namespace) -> int:
     """Which rules cost, and which never match."""
     if options.kernel is not None and options.pass_name is None:
-        options.error("--kernel says of which kernel the pass is: give --pass, too")
+        options.error("--kernel goes with --pass: the rules of one pass of one kernel")
     store = open_store(options)
     if options.pass_name is not None or options.rule is not None:
         return time_tries(options, store)

@@ -41,7 +41,7 @@ def what_if(options: argparse.Namespace) -> int:
     variant = variant_of(options, store)
     if variant == Variant() and not options.replay and options.search is None:
         raise TraceError(
-            "nothing is to be changed",
+            "no change is given",
             hint="--skip RULE, --stop-after N, --opts 'UPCAST(0, 4)', --search 4, --target NAME, "
             "--text FILE; or --replay: the code that is on disk",
         )

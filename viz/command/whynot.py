@@ -154,7 +154,8 @@ def near_lines(misses: Row) -> Iterator[Line]:
         "heading",
     )
     if not misses["inPass"]:
-        yield Styled("it is not known to be among the rules of this pass", "problem")
+        known = "" if misses["rulesKnown"] else " known to be"
+        yield Styled(f"it is not{known} among the rules of this pass", "problem")
     furthest = "it got furthest without fitting at" if misses["rows"] else "it nearly fits no other"
     yield f"  its pattern fits {misses['fitting']:,} of them; {furthest}"
     if not misses["rows"] and misses["fits"]:

@@ -54,6 +54,7 @@ def near_data(subject: Subject, rule: int, found: NearMisses) -> dict[str, Any]:
         "rule": rule,
         "name": subject.store.rule_name(rule),
         "inPass": any(subject.process.rule(n) == rule for n in subject.order),
+        "rulesKnown": bool(subject.order),
         "known": found.known,
         "nodes": found.nodes,
         "tried": found.tried,

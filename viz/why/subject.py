@@ -69,8 +69,8 @@ class Subject:
         local = self.process.local_node(number)
         if local is None:
             raise TraceError(
-                f"there is no node u{number} in this part of the run",
-                hint="nodes are named as the page and `--json` do: u123",
+                f"there is no node u{number} in the process of this pass",
+                hint="the page has the number of each node, `uopviz show PASS STEP` those of the bound",
             )
         return local
 

@@ -114,7 +114,7 @@ def test_commands_refuse_what_they_cannot_do(
     record(tmp_path / "run.viz")
     for words, said in (
         (["--skip", "reduce_in_lop"], "did you mean reduce_in_loop"),
-        ([], "nothing is to be changed"),
+        ([], "no change is given"),
         (["--target", "sm_9000"], "sm_9000"),
         (["--opts", "UP"], "not an optimisation"),
         (["--replay", "--executor", "slurm://x"], "is no executor"),

@@ -175,11 +175,23 @@ it("sentences begin and end as sentences do, names of rules stay", () => {
 });
 
 it("near misses are summed up", () => {
-  const near = { rewrite: 1, pass: "p", rule: 1, name: "r", inPass: true, known: true, nodes: 9, fits: [] };
+  const near = {
+    rewrite: 1,
+    pass: "p",
+    rule: 1,
+    name: "r",
+    inPass: true,
+    rulesKnown: true,
+    known: true,
+    nodes: 9,
+    fits: [],
+  };
   const none = { ...near, tried: 0, fitting: 0, missed: 0, rows: [], leftOut: null };
   expect(summary(none)).toMatch(/^No node of this pass/);
   expect(summary({ ...none, tried: 1, missed: 1 })).toContain("no part of it fits");
-  expect(summary({ ...none, tried: 3, fitting: 2, known: false, inPass: false })).toMatch(
+  expect(
+    summary({ ...none, tried: 3, fitting: 2, known: false, inPass: false, rulesKnown: false }),
+  ).toMatch(
     /3 nodes of this pass have .* fits 2 of them\. It is not known to be a rule of this pass\./,
   );
 });

@@ -206,6 +206,8 @@ export interface NearMisses {
   name: string;
   /** The rule is known to be among those of the pass. */
   inPass: boolean;
+  /** It is known which rules the pass has. */
+  rulesKnown: boolean;
   /** It is known where it was tried; else all nodes of the pass were looked at. */
   known: boolean;
   /** Nodes that may have been tried, whatever their op. */

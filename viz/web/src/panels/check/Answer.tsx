@@ -169,7 +169,7 @@ function nothing({ outcome, device }: Bisection): string {
   if (!outcome) return "Unknown: the compiled kernel cannot be run.";
   const where = device ? ` on ${device}` : "";
   return outcome.equal
-    ? `Nothing is wrong: the kernel${where}, compiled with the code on disk, agrees with the reference.`
+    ? `No difference was found: the kernel${where}, compiled with the code on disk, agrees with the reference on the inputs that were tried. That is no proof.`
     : `The result${where} differs, and no step is to blame.`;
 }
 

@@ -41,11 +41,7 @@ export function RulesView() {
     <main class={chosenCost.value ? "rv two" : "rv"} aria-label="What rules cost">
       <section class="grid-list rulelist" data-region="Rules" aria-label="Rules">
         <Tools />
-        <SortHead
-          columns={columns.value}
-          order={order.value}
-          onOrder={(sort) => list({ sort })}
-        />
+        <SortHead columns={columns.value} order={order.value} onOrder={(sort) => list({ sort })} />
         <List />
         <Sums />
       </section>
@@ -327,7 +323,7 @@ function percent(share: number | null): string {
   if (share === null) return "";
   const p = 100 * share;
   if (p > 0 && p < 0.1) return "<0.1%";
-  return `${p === 0 || p >= 10 ? Math.floor(p) : p.toFixed(1)}%`;
+  return `${p === 0 || p >= 9.95 ? Math.round(p) : p.toFixed(1)}%`;
 }
 
 const signed = (n: number, sign: string): string => (n ? `${sign}${count(n)}` : "0");

@@ -115,7 +115,9 @@ export function summary(m: NearMisses): string {
   const where = m.known
     ? `It was tried at ${plural(m.tried, "node")} of this pass`
     : `${plural(m.tried, "node")} of this pass ${m.tried === 1 ? "has" : "have"} an op that its pattern may begin with`;
-  const out = m.inPass ? "" : " It is not known to be a rule of this pass.";
+  const out = m.inPass
+    ? ""
+    : ` It is not ${m.rulesKnown ? "" : "known to be "}a rule of this pass.`;
   if (!m.tried) return `No node of this pass has an op that its pattern may begin with.${out}`;
   const fits = m.fitting ? `its pattern fits ${count(m.fitting)} of them` : "its pattern fits none";
   const near = m.rows.length
