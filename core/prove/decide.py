@@ -22,7 +22,7 @@ from core.prove import bitvector
 from core.prove.counterexample import Counterexample
 from core.prove.cut import cut_at, depths, key_of
 from core.prove.effects import reads_any
-from core.prove.floats import Floats, compare_floats
+from core.prove.floats import EXACT, Floats, compare_floats
 from core.prove.outside import ANEW, BELOW, OUTSIDE, below, inside, new_reads, writes_anew
 from core.prove.pairs import Question, question
 from core.prove.rare import HIDDEN, under_rare_conditions
@@ -219,9 +219,22 @@ class Checker:
     ) -> Verdict:
         """The answer to all pairs: the worst of the answers to each."""
         sampled = self._sampled(pairs, assumes)
-        if sampled.kind in ("differs", "unchecked") or sampled.ulps:
+        if sampled.kind in ("differs", "unchecked"):
             return sampled
+        if sampled.ulps:
+            worst = [t for pair in pairs if (t := self._tried(pair, assumes)) is not None]
+            return next((t for t in worst if t.kind == "differs"), sampled)
         ways: set[str] = set()
+        exact: list[tuple[Term, Term]] = []
+        for pair in pairs:
+            if (tried := self._tried(pair, assumes)) is None:
+                continue
+            if tried.kind != "sampled" or tried.ulps or tried.how != EXACT:
+                return tried
+            exact.append(pair)
+        if exact:
+            ways.add(TRIED)
+            pairs = [pair for pair in pairs if pair not in exact]
         asked_of = {goal: pair for pair in pairs for goal in goals(*pair)}
         for goal, pair in asked_of.items():
             way = self._proof(*goal)
@@ -237,6 +250,26 @@ class Checker:
         if sampled.kind == "assumes":
             return sampled
         return Verdict("proved", ", ".join(sorted(ways)) or PROVED)
+
+    def _tried(self, pair: tuple[Term, Term], assumes: tuple[Assumes, ...]) -> Verdict | None:
+        """The answer to two terms made of one value of at most 16 bits, a float among them: every
+        value is tried. None of others."""
+        terms = postorder(pair)
+        leaves = [t for t in leaves_of(pair) if not t.constant]
+        if len(leaves) != 1 or not any(dtypes.is_float(t.dtype) for t in terms):
+            return None
+        (leaf,) = leaves
+        count = leaf.high - leaf.low + 1
+        if dtypes.is_float(leaf.dtype) or leaf.op is Kind.READ:
+            count = 1 << leaf.dtype.bits if not dtypes.is_bool(leaf.dtype) else MAX_TRIED + 1
+        if count > MAX_TRIED:
+            return None
+        samples = Samples(count, self.options.seed, 1 << 16)
+        samples.given = {leaf: samples.every_value(leaf)}
+        try:
+            return self._compared(samples, [pair], assumes)
+        except UnknownMeaningError:
+            return None
 
     def _proof(self, a: Term, b: Term) -> str | dict[Term, int] | None:
         """How two terms are proved equal; None where they are not, or values for which they may
@@ -296,7 +329,12 @@ class Checker:
         assumes: tuple[Assumes, ...],
         fixed: dict[Term, int] | None = None,
     ) -> Verdict:
-        samples = Samples(count, self.options.seed, work, fixed)
+        return self._compared(Samples(count, self.options.seed, work, fixed), pairs, assumes)
+
+    def _compared(
+        self, samples: Samples, pairs: list[tuple[Term, Term]], assumes: tuple[Assumes, ...]
+    ) -> Verdict:
+        """The answer of some samples."""
         roots = [term for pair in pairs for term in pair]
         values = samples.run(roots)
         floats = Floats()
@@ -311,7 +349,7 @@ class Checker:
             if compared.wrong is not None:
                 return self._differs(samples, a, b, compared.wrong)
             floats = floats.joined(compared)
-        return floats.verdict(count)
+        return floats.verdict(samples.count)
 
     def _differs(self, samples: Samples, a: Term, b: Term, row: int) -> Verdict:
         """The values of one sample for which two terms differ."""
@@ -358,6 +396,26 @@ def _open(asked: Question) -> tuple[list[tuple[Term, Term]], list[Term | None]]:
 def _unknown(asked: Question) -> Verdict:
     ops = ", ".join(sorted({u.op.name for u in asked.unknown}))
     return Verdict("unchecked", f"what {ops} computes here is not known")
+
+
+def leaves_of(pair: tuple[Term, Term]) -> list[Term]:
+    """What two terms are made of: inputs, and what is read, into which no look is taken. What is
+    reduced has no end."""
+    found: dict[Term, None] = {}
+    stack = list(pair)
+    seen: set[Term] = set()
+    while stack:
+        t = stack.pop()
+        if t in seen:
+            continue
+        seen.add(t)
+        if t.op in (Kind.INPUT, Kind.READ, Kind.REDUCE):
+            found[t] = None
+            if t.op is Kind.REDUCE:
+                found |= dict.fromkeys(t.args)
+        else:
+            stack += t.args
+    return list(found)
 
 
 def consistent(pair: tuple[Term, Term], values: dict[Term, int]) -> dict[Term, int]:

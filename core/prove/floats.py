@@ -21,6 +21,7 @@ from core.prove.verdict import Verdict
 from core.uop.rule import Assumes
 
 Array = npt.NDArray[Any]
+EXACT: Final = "exact"
 ON_THE_WAY: Final = "on the way"
 MIN_DECIDED: Final = 8
 """Samples that have to be left where others are undecided."""
@@ -58,7 +59,7 @@ class Floats:
         if self.assumed:
             how = ", ".join(sorted(self.assumed))
             return Verdict("assumes", how, samples, self.ulps)
-        how = "equal but for rounding" if self.ulps else "exact"
+        how = "equal but for rounding" if self.ulps else EXACT
         if self.undecided:
             how = f"{how}, but for samples that overflow {ON_THE_WAY}"
         return Verdict("sampled", how, samples, self.ulps)

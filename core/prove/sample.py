@@ -50,13 +50,16 @@ class Samples:
         self.seed = np.uint64(seed)
         self._names: dict[Any, int] = {}
         self._rows = np.arange(count, dtype=np.uint64)
+        self.given: dict[Term, Array] = {}
+        """Terms that have these values instead: all bit patterns of a narrow float, say."""
         self.errors: dict[Term, Array] = {}
         """Of float terms, a bound of the rounding errors; of others, infinity where it is open."""
 
     def run(self, roots: Sequence[Term], errors: bool = False) -> list[Array]:
         """The value of each root in each sample. Raises UnknownMeaningError where reductions are
         too long."""
-        return _Run(self, self._rows, {}, {}, errors).run(roots)
+        exact = {t: np.zeros(self.count) for t in self.given}
+        return _Run(self, self._rows, self.given, exact, errors).run(roots)
 
     def exhaust(self, inputs: Sequence[Term]) -> dict[Term, Array]:
         """Every value of some inputs, as a grid; `count` has to be their number."""
@@ -64,6 +67,18 @@ class Samples:
         places = np.unravel_index(np.arange(self.count), sizes) if sizes else ()
         pairs = zip(inputs, places, strict=True)
         return {t: (t.low + at).astype(numpy_dtype(t.dtype)) for t, at in pairs}
+
+    def every_value(self, t: Term) -> Array:
+        """Every value of a term of at most 16 bits; `count` has to be their number."""
+        if not dtypes.is_float(t.dtype):
+            return self.exhaust([t])[t] if t.op is Kind.INPUT else self._every(t, t.dtype)
+        return self._every(t, dtypes.uint8 if t.dtype.bits == 8 else dtypes.uint16)
+
+    def _every(self, t: Term, bits: DType) -> Array:
+        patterns = np.arange(self.count).astype(numpy_dtype(bits))
+        if bits == t.dtype:
+            return patterns
+        return evaluate_arrays(Ops.BITCAST, t.dtype, [patterns], bits)
 
     def run_given(self, roots: Sequence[Term], given: dict[Term, Array]) -> list[Array]:
         """The same with the values of inputs."""

@@ -111,12 +111,15 @@ class Interpreter:
         """What a void node does to memory."""
         self._run(u, self._env)
 
-    def _run(self, u: UOp, env: Env) -> None:
+    def _run(self, u: UOp, env: Env, waited: bool = False) -> None:
+        """What is waited for happens once for the loops that it is in, all else in each iteration
+        of those that end around it."""
         loops = sorted(u.ranges, key=lambda r: r.arg[0])
-        key = (u, *(env.get(r, env.get(r.arg[0])) for r in loops))
-        if key in self._done:
+        own = (u, *(env.get(r, env.get(r.arg[0])) for r in loops))
+        full = (u, "in", frozenset(env.items()))
+        if (own if waited else full) in self._done:
             return
-        self._done.add(key)
+        self._done |= {own, full}
         match u.op:
             case Ops.SINK | Ops.GROUP:
                 for s in u.src:
@@ -134,13 +137,13 @@ class Interpreter:
         loops.sort(key=lambda r: (r.arg[-1] is not AxisType.THREAD, r.arg[0]))
         for waits in _waited_for(body):  # what happens before the loops happens once
             if waits.ranges.isdisjoint(loops):
-                self._run(waits, env)
+                self._run(waits, env, waited=True)
         for at in iterations(self, loops, env):
             self._run(body, at)
 
     def _store(self, u: UOp, env: Env) -> None:
         for waits in _waited_for(u):
-            self._run(waits, env)
+            self._run(waits, env, waited=True)
         now = _Evaluation(self, env)
         value = u.src[1]
         if u.src[0].op is Ops.VIEW:
@@ -177,7 +180,7 @@ class Interpreter:
 
     def waited(self, waits: Sequence[UOp], env: Env) -> None:
         for w in waits:
-            self._run(w, env)
+            self._run(w, env, waited=True)
 
     def undefined(self, u: UOp, args: tuple[Any, ...]) -> Any:
         return UNDEFINED if self._choose is None else self._choose(u, args)

@@ -1,0 +1,45 @@
+"""Functions of one value of 16 bits: every value is tried, also those that no sample hits."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.dtype import DType, dtypes
+from core.prove.decide import TRIED, Checker
+from core.uop import Ops, UOp
+from tests.core.uop.symbols import num, var
+
+NARROW = (dtypes.float16, dtypes.bfloat16, dtypes.fp8e4m3, dtypes.fp8e5m2)
+
+
+def loaded(dtype: DType) -> UOp:
+    return UOp(Ops.DEFINE_GLOBAL, dtype.ptr(8), (), 0).index(num(3)).load()
+
+
+@pytest.mark.parametrize("dtype", NARROW, ids=str)
+def test_right_rules_of_narrow_floats_are_proved(dtype: DType) -> None:
+    x = loaded(dtype)
+    widened = x.cast(dtypes.float32)
+    for before, after in (
+        (x.alu(Ops.NEG), widened.alu(Ops.NEG).cast(dtype)),
+        (x.sqrt(), widened.sqrt().cast(dtype)),
+        (x, widened.cast(dtype)),
+    ):
+        found = Checker().check(before, after)
+        assert (found.kind, found.how) == ("proved", TRIED)
+
+
+@pytest.mark.parametrize("dtype", NARROW, ids=str)
+def test_a_single_wrong_value_is_found(dtype: DType) -> None:
+    x = loaded(dtype)
+    one = UOp.const(dtype, 1.5)
+    wrong = x.eq(one).where(one.const_like(6.0), x)
+    assert Checker().check(x.sqrt(), wrong.sqrt()).kind == "differs"
+
+
+def test_rounding_of_all_integers_of_16_bits() -> None:
+    n = var("n", -(1 << 15), (1 << 15) - 1, dtypes.int16)
+    whole = n.cast(dtypes.float32)
+    assert Checker().check(whole, n.cast(dtypes.int32).cast(dtypes.float32)).kind == "proved"
+    off = n.eq(12_345).where(whole + 1.0, whole)
+    assert Checker().check(whole, off).kind == "differs"
