@@ -59,6 +59,8 @@ def test_a_rule_is_left_out_and_compared(reader: Reader, tmp_path: Path) -> None
             more = other.count(instruction) - own.count(instruction)
             assert more == fired
             assert len(lines_with(ir, instruction, ".cm-come")) == more
+        # the variant has not recorded the program's lines: nothing is said of these
+        expect(comparison.get_by_role("region", name=re.compile("^Python"))).to_have_count(0)
         reader.sees_no("different programs", comparison)
 
         # it computes the same

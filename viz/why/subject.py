@@ -70,7 +70,7 @@ class Subject:
         if local is None:
             raise TraceError(
                 f"there is no node u{number} in the process of this pass",
-                hint="the page has the number of each node, `uopviz show PASS STEP` those of the bound",
+                hint="the page has the number of each node, `uopviz show PASS STEP` of bound ones",
             )
         return local
 

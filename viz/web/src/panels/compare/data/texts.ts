@@ -9,8 +9,20 @@ import type { SourceDifference, SourceName } from "../../../data/messages/compar
 import type { ApiProblem } from "../../../data/messages/job";
 import type { Artifact, KernelPlace } from "../../../data/messages/kernel";
 import type { UserFile } from "../../../data/messages/run";
-import { inOrder, mostColumns, usedColumns, usualColumns, withColumn } from "../../../parts/kernel/choice";
-import { chooseColumns, columnKey, kindOf, possibleColumns, targetOf } from "../../../parts/kernel/columns";
+import {
+  inOrder,
+  mostColumns,
+  usedColumns,
+  usualColumns,
+  withColumn,
+} from "../../../parts/kernel/choice";
+import {
+  chooseColumns,
+  columnKey,
+  kindOf,
+  possibleColumns,
+  targetOf,
+} from "../../../parts/kernel/columns";
 import type { Compiling } from "../../../parts/kernel/kernel";
 import { originMap } from "../../../parts/kernel/lines";
 import { PYTHON, userText } from "../../../parts/kernel/userText";
@@ -41,7 +53,8 @@ interface Known {
 }
 
 /** Whether texts of the scope are looked at. */
-const isSeen = (): boolean => isOpen() && isTextSeen() && (scope.value?.kind ?? "other") !== "other";
+const isSeen = (): boolean =>
+  isOpen() && isTextSeen() && (scope.value?.kind ?? "other") !== "other";
 
 function watchedKernel(side: Side): Watched<Known> {
   const context = computed(() => scope.value?.[side] ?? 0);
@@ -57,7 +70,9 @@ function watchedKernel(side: Side): Watched<Known> {
       const [kernel, origins] = await Promise.all([
         runData(side).kernel(of, abort),
         // Without them lines still link exactly.
-        runData(side).origins(of, abort).catch(() => null),
+        runData(side)
+          .origins(of, abort)
+          .catch(() => null),
       ]);
       const { artifacts, places = [] } = kernel;
       return { artifacts, origins: originMap(origins), places };
@@ -83,7 +98,12 @@ const files = { a: watchedFiles("a"), b: watchedFiles("b") };
 export const originsAt = (side: Side): Known["origins"] =>
   kernels[side].answer.value?.origins ?? new Map<number, number[]>();
 
+/** Whether a run has the text of none of the user's lines, as a variant of the other one has not: then
+ * there is nothing to compare them with. */
+const isUntold = computed(() => SIDES.some((side) => files[side].answer.value?.length === 0));
+
 const own = (side: Side): ReturnType<typeof userText> => {
+  if (isUntold.value) return null;
   const places = kernels[side].answer.value?.places ?? [];
   const answer = files[side].answer.value ?? (files[side].error.value ? [] : null);
   return answer && places.length ? userText(answer, places) : null;
@@ -113,7 +133,12 @@ export const sourceOf = (key: string): SourceName | undefined =>
 /** Whether the scope can be compiled on request: a kernel that is not the text that somebody edited. */
 export const canCompile = computed(() => {
   const runs = comparison.value?.runs;
-  return allData().server !== null && scope.value?.kind === "kernel" && !runs?.a?.edited && !runs?.b?.edited;
+  return (
+    allData().server !== null &&
+    scope.value?.kind === "kernel" &&
+    !runs?.a?.edited &&
+    !runs?.b?.edited
+  );
 });
 const targets = computed(() => (canCompile.value ? (run.value?.targets ?? []) : []));
 
@@ -246,7 +271,10 @@ export const differencesOf = computed(() => {
   for (const key of shown.value) {
     const whole = texts.value.get(key);
     if (whole) {
-      made.set(key, differences(whole).map((line) => new Map([[key, line]])));
+      made.set(
+        key,
+        differences(whole).map((line) => new Map([[key, line]])),
+      );
       continue;
     }
     const rows = compareLink.value.unified ? null : rowsOf(key, textsOf(key));
@@ -316,7 +344,12 @@ export function compile(target: string): void {
     if (!server || context === null) return;
     const has = kernels[side].answer.peek()?.artifacts.some((a) => a.target === target && a.passes);
     if (!has)
-      await follow(server, () => server.compile(context, target), () => undefined, mine.signal);
+      await follow(
+        server,
+        () => server.compile(context, target),
+        () => undefined,
+        mine.signal,
+      );
   };
   Promise.all(SIDES.map(one))
     .then(() => {
