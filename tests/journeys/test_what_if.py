@@ -45,6 +45,7 @@ def test_a_rule_is_left_out_and_compared(reader: Reader, tmp_path: Path) -> None
         comparison = reader.page.get_by_role("main", name="Comparison")
         expect(comparison).to_be_visible(timeout=SLOW)
         assert reader.actions == 6
+        reader.sees("Its result is equal", "Notice")
 
         # nothing else fires less, and each operation that was fused is two
         own, other = text_of(server, "A"), text_of(server, "B")

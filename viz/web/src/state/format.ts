@@ -10,6 +10,9 @@ export function plural(n: number, one: string, many = `${one}s`): string {
   return `${count(n)} ${n === 1 ? one : many}`;
 }
 
+/** The same words with a capital in front. */
+export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
 /** Bytes with a decimal unit: "3.1 MB". */
 export function bytes(n: number): string {
   return scaled(n, ["B", "KB", "MB", "GB", "TB"]);

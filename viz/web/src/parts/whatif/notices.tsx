@@ -1,6 +1,6 @@
 /** What the notice line says of rules that have changed on disk, and of a variant that is prepared. */
 import type { Notice } from "../notice";
-import { plural, short } from "../../state/format";
+import { capital, plural, short } from "../../state/format";
 import { run } from "../../state/state";
 import { asked, changesSomething, clear, wordsOf } from "./asked";
 import { closeNotice, notice } from "./changed";
@@ -13,6 +13,7 @@ import {
   job,
   replay,
   subject,
+  verdictOfAsked,
 } from "./store";
 import { openVariants } from "./variants";
 
@@ -96,11 +97,28 @@ export const whatIfNotice: Notice = {
             <b>{short(j.error.what, 160)}</b> <span class="t2">{short(j.error.hint, 200)}</span>
           </>
         ),
-        actions: [{ title: "All variants", hint: "The table of what was tried", run: openVariants }],
+        actions: [
+          { title: "All variants", hint: "The table of what was tried", run: openVariants },
+        ],
         close: dismissError,
       };
     if (!changesSomething.value || !subject.value || !canTry()) return null;
     const what = wordsOf(asked.value);
+    const came = verdictOfAsked.value;
+    if (came)
+      return {
+        words: `${capital(what)}. ${came.words}`,
+        text: (
+          <>
+            <b>{short(capital(what), 120)}</b>{" "}
+            <span class={came.tint === "del" ? "cdel" : "t2"}>{short(came.words, 240)}</span>
+          </>
+        ),
+        actions: [
+          { title: "All variants", hint: "The table of what was tried", run: openVariants },
+        ],
+        close: clear,
+      };
     return {
       words: `What if: ${what}`,
       text: (

@@ -7,7 +7,14 @@ import { asProblem, isAbort } from "../../data/backend";
 import { follow } from "../../data/jobs";
 import type { ApiProblem } from "../../data/messages/job";
 import type { Row } from "../../data/messages/run";
-import type { EditedText, Replayed, SmallerScript, VariantRow, VariantSpec } from "../../data/messages/trials/whatif";
+import type {
+  EditedText,
+  Replayed,
+  SmallerScript,
+  TriedVariant,
+  VariantRow,
+  VariantSpec,
+} from "../../data/messages/trials/whatif";
 import { allData, announce, data, followLink, reportProblem } from "../../state/actions";
 import { plural } from "../../state/format";
 import { refreshRuns } from "../../state/live";
@@ -18,6 +25,7 @@ import { currentKernel, run, runKey, runName, view } from "../../state/state";
 import { kernel as kernelShown, kernelArtifacts } from "../kernel/kernel";
 import { asked, clear, limit, NOTHING, wordsOf } from "./asked";
 import { changedRules, replayedState } from "./changed";
+import { verdictOf, type Verdict } from "./verdict";
 import { openVariants } from "./variants";
 
 /** Somebody waits for the answer of a second. */
@@ -49,6 +57,14 @@ export const subject = computed<Row | null>(() => {
 });
 const last = signal<{ run: string; kernel: Row } | null>(null);
 
+/** What came of the change that was compiled last; `of`: of which run, kernel and change. */
+const verdict = signal<({ of: string } & Verdict) | null>(null);
+/** The same, while that change is the one that is collected. */
+export const verdictOfAsked = computed<Verdict | null>(() => {
+  const now = `${runKey.value} ${subject.value?.id} ${JSON.stringify(asked.value)}`;
+  return verdict.value?.of === now ? verdict.value : null;
+});
+
 let stop: AbortController | null = null;
 
 /** Says that a table is on the page; what it gives back says that it is gone. */
@@ -61,7 +77,8 @@ export const retryVariants = (): void => void (attempt.value += 1);
 
 /** One sentence about what is needed to compile the kernel here; "" where nothing is. */
 export function whatIsNeeded(): string {
-  if (!data().server) return "To compile variants of this kernel, open the trace itself with uopviz.";
+  if (!data().server)
+    return "To compile variants of this kernel, open the trace itself with uopviz.";
   if (run.value && !run.value.targets.length)
     return "This trace was not recorded by this compiler: its kernels cannot be compiled here.";
   if (!subject.value) return "Choose a kernel, or a pass of one, to compile variants of it.";
@@ -173,7 +190,10 @@ export function cancelJob(): boolean {
 export const tryVariant = (): Promise<void> => keepVariant(asked.peek());
 
 /** Compiles the kernel as a variant, or takes a text in its place, runs it and keeps it. */
-export async function keepVariant(spec: VariantSpec, text: EditedText | null = null): Promise<void> {
+export async function keepVariant(
+  spec: VariantSpec,
+  text: EditedText | null = null,
+): Promise<void> {
   const kernel = subject.peek();
   if (!kernel || !canTry()) return;
   const made = await work<{ kept: { number: number } | null }>(
@@ -188,15 +208,16 @@ export async function keepVariant(spec: VariantSpec, text: EditedText | null = n
 
 /** Compiles the kernel with what `change` says, keeps it, and shows both kernels side by side. */
 export async function compareWith(change: Partial<VariantSpec>): Promise<void> {
+  verdict.value = null;
   const [kernel, of] = [subject.peek(), runKey.peek()];
   if (!kernel || !canTry()) return;
   const spec = { ...NOTHING, ...change };
-  const made = await work<{ kept: { number: number } | null }>(
-    `Compiling ${wordsOf(spec)}`,
-    kernel.name,
-    () => data().server!.whatIf.tryVariant(kernel.id, spec, limit.peek()),
+  const made = await work<TriedVariant>(`Compiling ${wordsOf(spec)}`, kernel.name, () =>
+    data().server!.whatIf.tryVariant(kernel.id, spec, limit.peek()),
   );
   retryVariants();
+  if (made)
+    verdict.value = { of: `${of} ${kernel.id} ${JSON.stringify(spec)}`, ...verdictOf(made) };
   if (!made?.kept) return;
   if (runKey.peek() === of) await compareOf(kernel, [made.kept.number]);
   else announce(`Variant ${made.kept.number} of ${kernel.name} is kept`);
@@ -252,9 +273,7 @@ async function compareOf(kernel: Row, numbers: readonly number[]): Promise<void>
     if (numbers.length === 1) await compileFor(kernel, numbers[0]!);
     for (const number of numbers.slice(0, 2)) opened.push(await server.whatIf.openVariant(number));
     const [a, b] =
-      opened.length > 1
-        ? [opened[0]!, opened[1]!]
-        : [{ run: name, kernel: kernel.id }, opened[0]!];
+      opened.length > 1 ? [opened[0]!, opened[1]!] : [{ run: name, kernel: kernel.id }, opened[0]!];
     await refreshRuns(allData());
     if (runKey.peek() !== of) return;
     followLink(
@@ -322,8 +341,7 @@ export async function minimise(number: number): Promise<void> {
   announce(`The script is saved. ${made.said}`);
 }
 
-const nameOf = (number: number): string =>
-  `${subject.peek()?.name ?? "kernel"}_variant_${number}`;
+const nameOf = (number: number): string => `${subject.peek()?.name ?? "kernel"}_variant_${number}`;
 
 function failed(thrown: unknown, what: string): void {
   const problem = asProblem(thrown, "variants");

@@ -47,6 +47,12 @@ export interface VariantText extends EditedText {
 }
 
 /** A variant that was tried and is kept, as a row of the table. */
+/** What came of a change that was compiled. */
+export interface TriedVariant extends Pick<VariantRow, "error" | "outcome" | "times"> {
+  /** null: it could not be kept. */
+  kept: { number: number } | null;
+}
+
 export interface VariantRow {
   number: number;
   kernel: number;

@@ -1,12 +1,11 @@
 /** Where the function declined: called again, the line on which it returned and what that line saw. */
-import { count, short } from "../../../../state/format";
+import { capital, count, short } from "../../../../state/format";
 import { rules } from "../../../../state/state";
 import type { DecliningLine, WhyNot } from "../../../../data/messages/rule";
 import { CodeLines } from "../../../../ui/code/CodeLines";
 import { ruleToday } from "../../../../ui/code/since";
 import { Clipped, Place } from "../../../../ui/Text";
 import { call, callAgain, cancelCall } from "../data/called";
-import { capital } from "./words";
 
 export function Declined({ answer }: { answer: WhyNot }) {
   const now = call.value;

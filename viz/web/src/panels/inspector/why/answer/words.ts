@@ -1,5 +1,6 @@
 /** What the kinds of answers are called. Pure. */
 import type { WhyKind } from "../../../../data/messages/rule";
+import { capital } from "../../../../state/format";
 
 /** The answer in a few words; the sentence of the trace follows. */
 export const TITLES: Readonly<Record<WhyKind, string>> = {
@@ -35,8 +36,5 @@ export function sentence(text: string): string {
   const begun = COMMON.has(first) ? capital(trimmed) : trimmed;
   return /[.!?]$/.test(begun) ? begun : `${begun}.`;
 }
-
-/** The same words with a capital in front. */
-export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 const COMMON = new Set(["the", "it", "its", "another", "a", "an", "no", "this"]);
