@@ -384,10 +384,8 @@ def _open(asked: Question) -> tuple[list[tuple[Term, Term]], list[Term | None]]:
         x, y = refined(terms, a, b)
         if x is y:
             continue
-        defined = is_defined(terms, a)
-        conditions = [
-            c for c in (gate, defined, allowed) if c is not None and not (c.constant and c.data)
-        ]
+        parts = [gate, allowed, *(is_defined(terms, t) for t in (a, gate) if t is not None)]
+        conditions = [c for c in parts if c is not None and not (c.constant and c.data)]
         pairs.append((x, y))
         counted.append(terms.both(*conditions) if conditions else None)
     return pairs, counted
