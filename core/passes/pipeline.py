@@ -137,7 +137,10 @@ PASSES: Final[tuple[Pass[Target], ...]] = (
         _VALUES,
         "no parallel loop on a GPU: SPECIAL indices",
         index_spec,
-        leaves=lambda u: u.op is not Ops.RANGE or u.arg[1] not in _HARDWARE,
+        leaves=lambda u: (
+            (u.op is not Ops.RANGE or u.arg[1] not in _HARDWARE)
+            and (u.op is not Ops.END or len(u.src) > 1)
+        ),
     ),
     Pass(
         "reduce",

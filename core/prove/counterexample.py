@@ -59,6 +59,10 @@ class Counterexample:
         for f in fixed:
             if f.op is Kind.INPUT or self._values(f.args) == at:
                 return np.asarray(self.samples.fixed[f]).astype(np.int64).item()
+        for g, values in self.samples.given.items():
+            same = g.data == t.data and g.dtype == t.dtype
+            if same and (g.op is Kind.INPUT or self._values(g.args) == at):
+                return values[self.row].item()
         return self._values((t,))[0]
 
     def _values(self, roots: Sequence[Term]) -> tuple[Any, ...]:

@@ -22,7 +22,7 @@ from core.prove import bitvector
 from core.prove.counterexample import Counterexample
 from core.prove.cut import cut_at, depths, key_of
 from core.prove.effects import reads_any
-from core.prove.floats import EXACT, Floats, compare_floats
+from core.prove.floats import EXACT, Floats, compare_floats, same_values
 from core.prove.outside import ANEW, BELOW, OUTSIDE, below, inside, new_reads, writes_anew
 from core.prove.pairs import Question, question
 from core.prove.rare import HIDDEN, under_rare_conditions
@@ -267,9 +267,11 @@ class Checker:
         samples = Samples(count, self.options.seed, 1 << 16)
         samples.given = {leaf: samples.every_value(leaf)}
         try:
-            return self._compared(samples, [pair], assumes)
+            found = self._compared(samples, [pair], assumes)
+            same = same_values(*(np.asarray(x, np.float64) for x in samples.run(pair)))
         except UnknownMeaningError:
             return None
+        return found if found.kind != "sampled" or found.ulps or same.all() else None
 
     def _proof(self, a: Term, b: Term) -> str | dict[Term, int] | None:
         """How two terms are proved equal; None where they are not, or values for which they may
@@ -384,10 +386,8 @@ def _open(asked: Question) -> tuple[list[tuple[Term, Term]], list[Term | None]]:
         x, y = refined(terms, a, b)
         if x is y:
             continue
-        defined = is_defined(terms, a)
-        conditions = [
-            c for c in (gate, defined, allowed) if c is not None and not (c.constant and c.data)
-        ]
+        parts = [gate, allowed, *(is_defined(terms, t) for t in (a, gate) if t is not None)]
+        conditions = [c for c in parts if c is not None and not (c.constant and c.data)]
         pairs.append((x, y))
         counted.append(terms.both(*conditions) if conditions else None)
     return pairs, counted

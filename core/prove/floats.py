@@ -71,7 +71,7 @@ def compare_floats(
 ) -> Floats:
     """Compares two terms by their values in each sample."""
     left, right = np.asarray(x, np.float64), np.asarray(y, np.float64)
-    open_ = ~_same(left, right)
+    open_ = ~same_values(left, right)
     if not open_.any():
         return Floats()
     assumed: set[Assumes] = set()
@@ -130,7 +130,7 @@ def _apart(t: Term, x: Array, y: Array) -> Array:
     return np.abs(x - y) / np.maximum(2 * unit * largest, tiny)
 
 
-def _same(x: Array, y: Array) -> npt.NDArray[np.bool_]:
+def same_values(x: Array, y: Array) -> npt.NDArray[np.bool_]:
     """The same number, zeros by their signs; or both NaN."""
     both_nan = np.isnan(x) & np.isnan(y)
     return both_nan | ((x == y) & ((x != 0) | (np.signbit(x) == np.signbit(y))))

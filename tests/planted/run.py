@@ -47,7 +47,8 @@ def main(arguments: Sequence[str]) -> int:
     print("\n".join(blamed))
     if options.effects:
         print("\n".join(_effects(results)))
-    return int(bool(blamed) or any(r.check == "proved" for r in results))
+    wrong = [r for r in results if r.effect == "result" and r.check == "proved"]
+    return int(bool(blamed or wrong))
 
 
 def _options(arguments: Sequence[str]) -> argparse.Namespace:

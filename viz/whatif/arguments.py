@@ -15,16 +15,20 @@ from typing import Final
 import numpy as np
 
 from core.check.trial import arguments
-from core.dtype import DType, dtypes
+from core.dtype import DType, PtrDType, dtypes
+from core.helpers import ceildiv
 from core.runtime.numeric import Array, from_memory, to_memory
 from core.runtime.reference.inputs import Values, corner_floats, random_inputs
+from core.runtime.reference.spans import index_spans
 from core.uop.meaning_arrays import round_array
 from core.uop.ops import GroupOp, Ops
 from core.uop.uop import UOp
 
 FEW: Final = 256
 """Elements of the largest argument up to which corner values are tried several times."""
-TIMES: Final = 4
+WANTED: Final = 48
+"""Corner values that the shortest argument is to have in all of these sets."""
+MOST: Final = 12
 FIRST: Final = 4
 """The seed of the first set with corner values."""
 _SHARE: Final = 0.7
@@ -61,24 +65,31 @@ class Given:
         held = [made.buffers[u.arg] for u in arguments(ast)]
         if self.values is not Values.CORNERS:
             return held
+        free = {u.arg for u in arguments(ast)} - index_spans(ast.toposort()).keys()
         return [
-            self._mixed(values, u.dtype.base, number) if dtypes.is_float(u.dtype.base) else values
-            for number, (u, values) in enumerate(zip(arguments(ast), held, strict=True))
+            self._mixed(values, u.dtype.base, u.arg)
+            if dtypes.is_float(u.dtype.base) or (dtypes.is_int(u.dtype.base) and u.arg in free)
+            else values
+            for u, values in zip(arguments(ast), held, strict=True)
         ]
 
     def _mixed(self, values: Array, dtype: DType, number: int) -> Array:
-        """Floats of which many are corner values; where sums in another order may overflow, no
-        large numbers."""
+        """Numbers of which many are corner values; where sums in another order may overflow, no
+        large floats."""
         random = np.random.default_rng((self.seed, number, 1))
         found: Array = from_memory(values, dtype).copy()
         places = random.permutation(values.size)[: round(_SHARE * values.size)]
         half = len(places) // 2
+        floats = dtypes.is_float(dtype)
+        corners, hard = (corner_floats(dtype), ties(dtype)) if floats else hard_integers(dtype)
         with np.errstate(all="ignore"):
-            for part, hard in ((places[:half], corner_floats(dtype)), (places[half:], ties(dtype))):
+            for part, given in ((places[:half], corners), (places[half:], hard)):
                 first = (self.seed - FIRST) * len(part)  # so that all are tried, if they are few
-                order = np.random.default_rng(number).permutation(np.array(hard))
-                found[part] = round_array(np.resize(np.roll(order, -first), len(part)), dtype)
-            if not self.precise:
+                kind = np.float64 if floats else found.dtype
+                order = np.random.default_rng(number).permutation(np.array(given, kind))
+                chosen = np.resize(np.roll(order, -first), len(part))
+                found[part] = round_array(chosen, dtype) if floats else chosen
+            if floats and not self.precise:
                 large = np.isfinite(found) & (np.abs(found) > _TAME)
                 found = np.where(large, found.dtype.type(1), found)
         return to_memory(found, dtype)
@@ -99,9 +110,17 @@ def givens(ast: UOp) -> Iterator[Given]:
         yield Given(Values.SPECIALS, 3, 0.0)  # products of tiny and huge ones depend on their order
         return
     precise = not any(_may_be_reordered(u) for u in order)
-    largest = max((u.dtype.size for u in arguments(ast)), default=0)  # pyright: ignore
-    for time in range(TIMES if largest <= FEW else 1):
-        yield Given(Values.CORNERS, FIRST + time, time / TIMES, precise)
+    times = times_of(ast)
+    for time in range(times):
+        yield Given(Values.CORNERS, FIRST + time, time / times, precise)
+
+
+def times_of(ast: UOp) -> int:
+    """How often corner values are tried: until the shortest argument has had most of them."""
+    sizes = [u.dtype.size for u in arguments(ast) if isinstance(u.dtype, PtrDType)]
+    if not sizes or max(sizes) > FEW:
+        return 1
+    return min(MOST, max(2, ceildiv(WANTED, round(_SHARE * min(sizes)) // 2 or 1)))
 
 
 def _op_of(u: UOp) -> object:
@@ -127,3 +146,15 @@ def ties(dtype: DType) -> tuple[float, ...]:
             tie = whole + math.copysign(2.0 ** -(digits + 1), whole)
             found += [tie, tie * (1 + 2 * eps), tie * (1 - 2 * eps)]
     return tuple(found)
+
+
+def hard_integers(dtype: DType) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """(corner values of an integer dtype, those that floats round: ties, and next to them)"""
+    low, high = int(dtypes.min(dtype)), int(dtypes.max(dtype))
+    corners = (low, low + 1, high, high - 1, 0, 1, 2, -1, -2, 3, 7, 100)
+    hard = [5, 8, -3, -7, 10, 31, 32, 33, 64, 1000]
+    for digits in (2, 3, 7, 10, 23, 52):
+        for more in (0, 3, 20, 31, 50):
+            tie = (1 << (digits + 1 + more)) + (1 << more)
+            hard += [tie, tie + 1, -tie - 1]
+    return tuple(n for n in corners if low <= n <= high), tuple(n for n in hard if low <= n <= high)

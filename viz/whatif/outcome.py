@@ -30,6 +30,8 @@ from viz.whatif.arguments import RANDOM, Given
 
 MEMORY: Final = 4 << 30
 """Bytes that evaluating the reference may take with the arguments."""
+APPROXIMATE: Final = frozenset({Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.COS, Ops.POW})
+"""Functions that no target has to round correctly."""
 LARGEST: Final = 1e308
 """Stands for an infinite error, which JSON does not have."""
 Runs = Callable[[list[Array], Mapping[str, int]], None]
@@ -88,6 +90,7 @@ class Expected:
         with np.errstate(all="ignore"):
             evaluate_kernel(ast, self.results, self.variables, MEMORY - BASE - run_bytes(ast))
         self._rounded = summed_products(ast)
+        self._approximate = any(u.op in APPROXIMATE for u in ast.toposort())
         self._outputs = sorted({int(pointer_of(s.src[0]).arg) for s in stores_of(ast)})
 
     def judge(self, run: Runs) -> Outcome:
@@ -157,8 +160,10 @@ class Expected:
             apart = np.where((a == b) | ~numbers, 0.0, np.abs(a - b))
             apart = np.where(np.isnan(apart), np.inf, apart)
             size = np.where(np.isfinite(b), np.abs(b), 0.0)
-            limit = of_result((dtype.name, *self._rounded), 1.0) * size
-            limit += dtypes.finfo(dtype).smallest_normal
+            limit = np.zeros_like(size)
+            if self._approximate:
+                limit = of_result((dtype.name, *self._rounded), 1.0) * size
+                limit += dtypes.finfo(dtype).smallest_normal
             turned = (a == 0) & (b == 0) & (np.signbit(a) != np.signbit(b))
         wrong = np.flatnonzero((apart > limit) | turned)
         error = float(apart.max(initial=0.0))

@@ -182,6 +182,11 @@ class Interpreter:
         for w in waits:
             self._run(w, env, waited=True)
 
+    @property
+    def leaves_open(self) -> bool:
+        """Whether what is undefined stays so."""
+        return self._choose is None
+
     def undefined(self, u: UOp, args: tuple[Any, ...]) -> Any:
         return UNDEFINED if self._choose is None else self._choose(u, args)
 
@@ -230,6 +235,8 @@ class _Evaluation:
                 return (u.arg,) * u.dtype.count
             case Ops.VCONST:
                 return u.arg
+            case Ops.RANGE if u.arg[-1] in _LANES and u.src[0].op is not Ops.CONST:
+                raise NoMeaningError("lanes of a number that is not known")
             case Ops.RANGE if u.arg[-1] in _LANES and u.arg[0] in self._env:
                 return (self._env[u.arg[0]],)
             case Ops.BIND:
@@ -275,9 +282,10 @@ class _Evaluation:
         broken = (u.arg == UNLESS_ZERO and args[1] == 0) or (
             u.arg == UNLESS_NAN and args[0] != args[0]
         )
-        bits = u.op is Ops.BITCAST and not dtypes.is_float(u.dtype.scalar())
-        if broken or (bits and args[0] != args[0]):  # the bits of a NaN are left open
+        if broken:
             return self._run.undefined(u, args)
+        if u.op is Ops.BITCAST and args[0] != args[0] and self._run.leaves_open:
+            return UNDEFINED  # a NaN has any of its bits
         if u.arg not in (None, UNLESS_ZERO, UNLESS_NAN):
             raise NoMeaningError(f"the argument {u.arg!r}")
         return computed(u.op, u.dtype.scalar(), args, u.src[-1 if u.op is Ops.WHERE else 0].dtype)

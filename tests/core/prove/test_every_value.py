@@ -43,3 +43,11 @@ def test_rounding_of_all_integers_of_16_bits() -> None:
     assert Checker().check(whole, n.cast(dtypes.int32).cast(dtypes.float32)).kind == "proved"
     off = n.eq(12_345).where(whole + 1.0, whole)
     assert Checker().check(whole, off).kind == "differs"
+
+
+@pytest.mark.parametrize("dtype", NARROW, ids=str)
+def test_a_zero_of_the_other_sign_is_not_proved(dtype: DType) -> None:
+    x = loaded(dtype)
+    y = x * x.const_like(-1.0)
+    largest = x.alu(Ops.MAX, y)
+    assert Checker().check(largest, largest + 0.0).kind != "proved"

@@ -16,6 +16,7 @@ from core.target import Target, targets
 from core.tensor import Tensor
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
 from core.uop.kernelinfo import Opt, OptOps
+from core.uop.meaning import UNLESS_ZERO
 from core.uop.observe import recording
 from core.uop.policy import Policy, following
 from core.uop.rule import Rule
@@ -131,10 +132,29 @@ def cut_off(x: UOp) -> UOp:
     return x.ne(x).where(x, bits.bitcast(dtypes.float32))
 
 
+@rule(UPat(Ops.CAST, dtypes.bfloat16, src=(UPat.var("x", dtypes.int64),)))
+def rounded_twice(x: UOp) -> UOp:
+    """bfloat16(x) -> bfloat16(float32(x)), which is wrong next to ties alone"""
+    return x.cast(dtypes.float32).cast(dtypes.bfloat16)
+
+
+@rule(UPat(Ops.IDIV, dtypes.int32, (UPat.var("x"), UPat(Ops.LOAD, name="y"))))
+def unguarded(x: UOp, y: UOp) -> UOp:
+    """x // y -> x // y where y is not 0, for all y"""
+    return UOp(Ops.IDIV, x.dtype, (x, y), UNLESS_ZERO)
+
+
+def quotient(x: Tensor) -> Tensor:
+    return Tensor.full((9,), 7, dtype=dtypes.int32).idiv(x)
+
+
 @pytest.mark.parametrize(
     ("wrong", "build"),
     [
         (trunc_but_for_zero, lambda: Tensor.empty(32).trunc()),
+        (trunc_but_for_zero, lambda: Tensor.empty(5).trunc()),
+        (rounded_twice, lambda: Tensor.empty(4, dtype=dtypes.int64).cast(dtypes.bfloat16)),
+        (unguarded, lambda: quotient(Tensor.empty(9, dtype=dtypes.int32))),
         (quotient_but_for_the_smallest, lambda: Tensor.empty(32, dtype=dtypes.int32).idiv(3)),
         (cut_off, lambda: Tensor.empty(48).cast(dtypes.bfloat16).cast(dtypes.float32)),
     ],

@@ -33,6 +33,7 @@ from core.runtime.reference.evaluate.vectors import (
 from core.runtime.reference.evaluate.warps import Threads
 from core.tensor_cores import TensorCore
 from core.uop.ldmatrix import LANES, ROW
+from core.uop.meaning import UNLESS_NAN, UNLESS_ZERO
 from core.uop.meaning_arrays import evaluate_arrays, numpy_dtype, round_array
 from core.uop.ops import GroupOp, Ops
 from core.uop.uop import UOp
@@ -123,7 +124,9 @@ class Machine:
         """An ALU op, CAST or BITCAST."""
         if u.op is Ops.BITCAST and u.dtype.count != u.src[0].dtype.count:
             return as_bits(self.of(u.src[0]), u.src[0].dtype, u.dtype)
-        return evaluate_arrays(u.op, u.dtype, [self.of(s) for s in u.src], u.src[-1].dtype)
+        sources = [self.of(s) for s in u.src]
+        found = evaluate_arrays(u.op, u.dtype, sources, u.src[-1].dtype)
+        return found if u.arg is None else _where_promised(u, sources, found)
 
     def vectorize(self, u: UOp) -> None:
         self.values[u] = vectorize([self.of(s) for s in u.src])
@@ -368,3 +371,13 @@ _steps: Final[dict[Do, Callable[[Machine, UOp], None]]] = {
     Do.CLEAR: Machine.clear,
     Do.FOLD: Machine.fold,
 }
+
+
+def _where_promised(u: UOp, sources: Sequence[Array], found: Array) -> Array:
+    """The value of an op that promises that nothing uses it where it has none: there it is all
+    ones, which no code may rely on."""
+    if u.arg == UNLESS_ZERO:
+        return np.where(sources[1] == 0, np.asarray(-1).astype(found.dtype), found)
+    if u.arg == UNLESS_NAN:
+        return np.where(sources[0] != sources[0], np.asarray(-1).astype(found.dtype), found)
+    return found
