@@ -1,6 +1,6 @@
 /** The sources of the current kernel or schedule, or why there are none. */
 import type { ComponentChildren } from "preact";
-import { currentKernel, currentSchedule } from "../../state/state";
+import { currentKernel, currentRow, currentSchedule } from "../../state/state";
 import {
   compilable,
   isKnown,
@@ -28,7 +28,8 @@ export function KernelSources({ size, tools, edge }: KernelSourcesProps) {
 }
 
 function instead(): ComponentChildren {
-  if (!currentKernel.value && !currentSchedule.value)
+  if (!currentKernel.value && !currentSchedule.value) {
+    if (!currentRow.value) return <div class="state">No pass is shown, so there are no sources.</div>;
     return (
       <div class="state">
         <span>
@@ -37,6 +38,7 @@ function instead(): ComponentChildren {
         </span>
       </div>
     );
+  }
   const problem = kernelError.value;
   if (problem)
     return (
