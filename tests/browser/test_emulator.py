@@ -47,6 +47,7 @@ def test_steps_forwards_and_back(open_page: Open, some_pass: Pass) -> None:
     e.press(*["ArrowRight"] * 6)
     stands_at(panel, 7)
     lanes = panel.get_by_role("region", name="Registers of the warp")
+    expect(panel.get_by_text("Compiling the text for the links")).to_have_count(0, timeout=60_000)
     before = panel.inner_text()
     e.press("ArrowRight", "ArrowLeft")
     stands_at(panel, 7)
