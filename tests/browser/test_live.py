@@ -109,7 +109,7 @@ def test_a_program_that_is_run_again_to_the_same_file(new_page: New, tmp_path: P
         expect(e.page.locator(".ov-row")).to_have_count(3)
         record(PROGRAMS / "recorded.py", trace, OPT="0")
         expect(e.notice).to_contain_text("recorded again", timeout=20_000)
-        said = {"replaced", "again"}
+        said = {"replaced", "again", "devices", "editable"}  # what runs here is found out meanwhile
         now = server.get("run")
         assert now["replaced"]
         assert {k: v for k, v in now.items() if k not in said} == {

@@ -38,20 +38,26 @@ FAINT = """(least) => {
     return layers.reduceRight((low, top) => over(top, low), [255, 255, 255]);
   };
   const faint = [];
+  const judge = (el, text) => {
+    if (!el.checkVisibility({ visibilityProperty: true, opacityProperty: true })) return;
+    let opacity = 1;
+    for (let p = el; p; p = up(p)) opacity *= Number(getComputedStyle(p).opacity);
+    const back = ground(el);
+    const [r, g, b, a] = parse(getComputedStyle(el).color);
+    const [x, y] = [light(over([r, g, b, a * opacity], back)), light(back)];
+    const ratio = (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05);
+    if (ratio < least) faint.push(`${text.trim().slice(0, 30)}: ${ratio.toFixed(2)}`);
+  };
   const look = (root) => {
     const walk = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
     for (let t = walk.nextNode(); t; t = walk.nextNode()) {
       const el = t.parentElement;
-      if (!el || !t.textContent.trim() || el.closest("style, script, svg")) continue;
-      if (!el.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
-      let opacity = 1;
-      for (let p = el; p; p = up(p)) opacity *= Number(getComputedStyle(p).opacity);
-      const back = ground(el);
-      const [r, g, b, a] = parse(getComputedStyle(el).color);
-      const [x, y] = [light(over([r, g, b, a * opacity], back)), light(back)];
-      const ratio = (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05);
-      if (ratio < least) faint.push(`${t.textContent.trim().slice(0, 30)}: ${ratio.toFixed(2)}`);
+      // a name that is cut in the middle is drawn by its parts, below
+      if (!el || !t.textContent.trim() || el.closest("style, script, svg, .cut-middle > .whole"))
+        continue;
+      judge(el, t.textContent);
     }
+    for (const el of root.querySelectorAll("[data-text]")) judge(el, el.dataset.text);
   };
   look(document.body);
   for (const el of document.querySelectorAll("*")) if (el.shadowRoot) look(el.shadowRoot);
