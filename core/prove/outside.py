@@ -40,8 +40,8 @@ def leaving(terms: Terms, before: Sequence[Address], after: Sequence[Address]) -
 
 def writes_anew(before: UOp, after: UOp) -> bool:
     """Whether something is written for the value of the second node alone. Registers that a loop
-    updates are part of the value."""
-    nodes = after.toposort()
+    updates are part of the value; a kernel that is called stores in memory of its own."""
+    nodes = after.toposort(lambda u: u.op is not Ops.KERNEL)
     stores = {u for u in nodes if u.op is Ops.STORE}
     if stores:
         stores -= {*before.toposort()}

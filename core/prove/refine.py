@@ -48,7 +48,7 @@ def is_defined(terms: Terms, a: Term) -> Term | None:
 
 def _as_bits(found: Sequence[Term]) -> list[Term]:
     """The floats that are taken as bits: those of a NaN are left open."""
-    casts = [t for t in found if t.op is Ops.BITCAST and not dtypes.is_float(t.dtype)]
+    casts = [t for t in found if t.op is Ops.BITCAST]
     return [t.args[0] for t in casts if dtypes.is_float(t.args[0].dtype)]
 
 

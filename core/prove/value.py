@@ -25,6 +25,7 @@ from core.prove.axes import (
     points,
 )
 from core.prove.index import Index, Shape
+from core.prove.node import postorder
 from core.prove.places import MEMORIES, Address, Axis, Value, Write
 from core.prove.stored import stored_by
 from core.prove.term import Term, Terms
@@ -438,15 +439,14 @@ class Translation:
     def _iterates(self, loops: Sequence[UOp], point: Point) -> Term | None:
         """Whether loops take an iteration: those whose length is no constant are inputs up to their
         largest one. None where they take all of them."""
-        conditions = [
-            self.terms.alu(
-                Ops.CMPLT,
-                dtypes.bool,
-                (self._wide(self.values(r, point)[0]), self._wide(self.values(r.src[0], point)[0])),
-            )
-            for r in loops
-            if r.op is Ops.RANGE and r.src[0].op is not Ops.CONST
-        ]
+        conditions: list[Term] = []
+        for r in loops:
+            if r.op is not Ops.RANGE or r.src[0].op is Ops.CONST:
+                continue
+            at, length = (self._wide(self.values(u, point)[0]) for u in (r, r.src[0]))
+            if any(t in self.terms.open for t in postorder([length])):
+                raise UnknownMeaningError("a loop whose length may be undefined")
+            conditions.append(self.terms.alu(Ops.CMPLT, dtypes.bool, (at, length)))
         return self.terms.both(*conditions) if conditions else None
 
     def _if_taken(self, taken: Term | None, x: Term, op: Ops) -> Term:
@@ -514,7 +514,8 @@ def _bounds(u: UOp) -> tuple[ConstType, ConstType]:
     scalar = u.dtype.scalar()
     if dtypes.is_float(scalar):
         return 0.0, 0.0
-    return (dtypes.min(scalar), dtypes.max(scalar)) if is_partial(u) else u.bounds
+    known = u.op is Ops.RANGE or not is_partial(u)
+    return u.bounds if known else (dtypes.min(scalar), dtypes.max(scalar))
 
 
 def _shape(u: UOp) -> tuple[int, ...]:

@@ -211,8 +211,8 @@ _ROWS: Final[dict[str, tuple[tuple[str, str, str], ...]]] = {
         ),
         (
             "bounds of what is undefined hold",
-            "if is_partial(u) else u.bounds",
-            "if False else u.bounds",
+            "known = u.op is Ops.RANGE or not is_partial(u)",
+            "known = True",
         ),
     ),
     "accumulator": (("nothing is zero", "int(op is Ops.MUL)", "int(False)"),),

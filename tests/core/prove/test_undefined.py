@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.dtype import dtypes
-from core.prove.decide import Checker
+from core.prove.decide import Checker, Options
 from core.shape import ShapeTracker
 from core.uop import Ops, UOp
 from core.uop.kernelinfo import AxisType
@@ -18,7 +18,7 @@ RIGHT = ("proved", "sampled")
 
 
 def kind(before: UOp, after: UOp) -> str:
-    return Checker().check(before, after).kind
+    return Checker(Options(timeout=120_000)).check(before, after).kind
 
 
 # arguments that promise something of the operands

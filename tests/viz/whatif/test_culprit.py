@@ -291,6 +291,14 @@ def test_a_kernel_that_is_right() -> None:
     assert verdict.asked == len(list(givens(ast)))  # the program alone, once for each
 
 
+def test_a_long_sum_of_halves_is_rounded_as_often() -> None:
+    values = Tensor.empty(2, 1, dtype=dtypes.float16) + 1
+    (item,) = values.expand(2, 4099).sum(1, dtype=dtypes.float16).schedule()
+    verdict = Kernel(item.ast, CPU).find()
+    assert verdict.culprit is None
+    assert verdict.outcome is not None and verdict.outcome.equal
+
+
 def test_inside_a_limit_nothing_is_recorded_that_did_not_happen() -> None:
     x = (UOp.variable("x", 0, 9) * 1).sink()
     with following(Policy(limit=0)), recording() as seen:
