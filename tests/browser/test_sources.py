@@ -230,6 +230,8 @@ def test_the_sources_are_large_or_small(open_page: Open, some_pass: Pass) -> Non
     count = regions.count()
     e.press("s")
     expect(e.sources.locator(".cm-line")).to_have_count(0)
+    expect(regions).to_have_text(re.compile("^Select a node"))  # nothing is lit
+    e.give("Select the matched node")
     expect(regions).to_have_count(count)  # a line of each
     after = e.canvas().bounding_box()
     assert before is not None and after is not None and after["height"] > before["height"] + 100
