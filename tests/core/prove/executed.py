@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -273,6 +274,11 @@ def differs_as_said(before: UOp, after: UOp, found: Counterexample) -> bool:
     point, leaves = Given(found), inputs(before, after)
     lanes = [u for u in leaves if u.op is Ops.RANGE and u.arg[-1] in LANES]
     env = point.environment([u for u in leaves if u not in lanes])
+    if (
+        any(r.src[0].op is not Ops.CONST for r in lanes)
+        or prod(int(r.vmax) + 1 for r in lanes) > 64
+    ):
+        raise NoMeaningError("too many lanes")
     only_signs = False
     for at in product(*(range(int(r.vmax) + 1) for r in lanes)):
         here = env | {r.arg[0]: k for r, k in zip(lanes, at, strict=True)}

@@ -227,6 +227,8 @@ class _Evaluation:
         return _Evaluation(self._run, {**self._env, **extra})
 
     def _lanes(self, u: UOp) -> tuple[Any, ...]:
+        if _is_shaped(u):
+            raise NoMeaningError("a value of a shape in the place of a scalar")
         if u in self._env:
             value = self._env[u]
             return value if u.dtype.count > 1 else (value,)
