@@ -227,6 +227,8 @@ def _within_loops(leaves: Sequence[UOp], env: dict[Any, Any], point: Point) -> b
     for r in leaves:
         if r in env and r.op is Ops.RANGE:
             length = Interpreter(env, Memory(point.initial)).value(r.src[0])
+            if isinstance(length, np.ndarray):
+                raise NoMeaningError("a loop of no length")
             if length is UNDEFINED or not env[r] < length:
                 return False
     return True
