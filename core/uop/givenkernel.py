@@ -50,7 +50,10 @@ def shown(given: object) -> str:
     """What something is, in a few words."""
     if isinstance(given, UOp):
         return f"a node {given.op.name}"
-    return f"a {type(given).__name__}" if given is not None else "None"
+    if given is None:
+        return "None"
+    name = type(given).__name__
+    return f"an {name}" if name[0] in "aeiouAEIO" else f"a {name}"
 
 
 def hint(given: object, otherwise: str = "") -> str:
