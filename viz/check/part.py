@@ -197,10 +197,10 @@ class _Pass:
                 return whole if whole.kind == "differs" else found
             if found.kind != "unchecked":
                 return found
+            if (computed := compare(before, after)) is not None:
+                return computed
             whole = self._of_pass()
-            if whole.kind != "unchecked":
-                return whole
-            return compare(before, after) or found
+            return found if whole.kind == "unchecked" else whole
         if (proof := self._proof(before, after)) is not None:
             return Verdict("proved", proof)
         if self.rewrite.parent and (outer := self._of_step_around()) is not None:

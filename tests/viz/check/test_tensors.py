@@ -11,7 +11,7 @@ import pytest
 from core import Tensor, Variable
 from core.dtype import DType
 from core.passes.schedule import lengths
-from core.passes.schedule.multi import allreduce
+from core.passes.schedule.multi import allreduce, movement
 from core.uop import Ops, UOp
 from core.uop.parts import parts_of
 from tests.viz.check.mutating import wrong
@@ -78,6 +78,21 @@ def test_an_allreduce_of_all_but_one(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(allreduce, "naive", but_one)
     found = recorded(tmp_path / "run.viz", lambda: counted(4, 5).shard(TWO, 0).sum(0))
     assert list(found) == ["combine"]
+
+
+def test_one_of_several_rules_of_a_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps that can be judged alone are, and the others of their pass are not blamed with them."""
+    stays = movement.stays
+
+    def flips_stay(move: UOp) -> bool:
+        return move.op is Ops.FLIP or stays(move)
+
+    monkeypatch.setattr(movement, "stays", flips_stay)
+    found = recorded(
+        tmp_path / "run.viz",
+        lambda: (cut(TWO).flip(0) + 1).permute(1, 0).contiguous().to("CPU"),
+    )
+    assert list(found) == ["flip_in_parts"]
 
 
 def test_what_lies_behind_a_length(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
