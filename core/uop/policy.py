@@ -193,7 +193,7 @@ class stage:
         or it is not known whose were, else the first of those before it that had others."""
         own = self._name.removeprefix("pass ")
         lost = [*applied.lost]
-        if not lost or own in lost:
+        if not lost or any(name == own or name.startswith(f"{own}: ") for name in lost):
             return f"{self._name} cannot do without what was changed"
         more = f" (or {lost[1]}{', ...' if len(lost) > 2 else ''})" if len(lost) > 1 else ""
         return f"pass {lost[0]}{more} left undone what {self._name} needs"

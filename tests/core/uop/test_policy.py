@@ -222,8 +222,8 @@ def test_the_error_names_the_pass_that_needed_the_rule() -> None:
     for name, match in (
         ("index_reduce", "pass lower cannot do without what was changed: left out index_reduce"),
         ("reduce_in_loop", "pass reduce cannot do without"),
-        ("nest_loops", "pass loops: nest left undone what linearize needs: left out nest_loops"),
-        ("store_runs", "pass loadstore left undone what the verifier of programs needs"),
+        ("nest_loops", "pass loops cannot do without what was changed: left out nest_loops"),
+        ("store_runs", "pass loadstore cannot do without what was changed: left out store_runs"),
         ("spread_ranges", "left undone what .*expand needs"),
     ):
         with following(Policy(skip=frozenset({name}))), pytest.raises(PolicyError, match=match):

@@ -343,12 +343,16 @@ def test_files_of_one_name_are_told_apart(a: Path, tmp_path: Path, capsys: Captu
 
 
 def test_what_one_run_does_not_state_is_a_dash(tmp_path: Path, capsys: Capture) -> None:
-    for name, flags in (("a", {}), ("b", {"BEAM": 0})):
+    for name, flags in (("a", {"OPT": 1}), ("b", {"OPT": 1, "BEAM": 0}), ("none", {})):
         with TraceWriter(tmp_path / f"{name}.viz", {"flags": flags}):
             pass
     out = run(capsys, "diff", tmp_path / "a.viz", tmp_path / "b.viz")[1]
     (line,) = [line for line in out.splitlines() if "BEAM" in line]
     assert line.split() == ["flag", "BEAM", "-", "0"]
+    out = run(capsys, "diff", tmp_path / "none.viz", tmp_path / "b.viz")[1]
+    assert "BEAM" not in out
+    (line,) = [line for line in out.splitlines() if line.split()[:1] == ["flags"]]
+    assert line.split() == ["flags", "not", "recorded", "recorded"]
 
 
 def test_the_time_of_rules(tmp_path: Path, capsys: Capture) -> None:
