@@ -250,9 +250,7 @@ class Kernel:
         for match in islice(self.states[-1].matches, MAX_CHECKED):
             if match is last:
                 return None
-            with ignoring():
-                found = checker.check(match.before, match.after, match.rule.assumes)
-            if found.kind == "differs":
+            if _differs(match, checker):
                 return self._at(match)
         return None
 
@@ -368,7 +366,7 @@ class InPass:
         inside = self._states.inside(match)
         if inside and judge(span.good) is not None:
             # of the matches inside, how many does it take until the whole is wrong?
-            return self._among(match - inside, match, boundary, whole + 1)
+            return self._inner_or_outer(match, inside, boundary, whole)
         return self._culprit(match, span.good, span.bad, boundary, whole)
 
     def _culprit(
@@ -380,6 +378,18 @@ class InPass:
         found = self._states.matches[match]
         rewrite, occurrence = self._kernel.place(self.number, found.rewrite)
         return Culprit(self.name, found, (), rewrite, occurrence, *outcomes)
+
+    def _inner_or_outer(self, match: int, inside: int, boundary: int, whole: int) -> Culprit:
+        """A match with others inside: the one of these without which it is right, unless that is
+        right by itself. Then it is what the match around it makes of that, which is wrong."""
+        found = self._among(match - inside, match, boundary, whole + 1)
+        inner, outer = found.match, self._states.matches[match]
+        if inner is None or inner is outer:
+            return found
+        if _differs(inner) or not _differs(outer):
+            return found
+        rewrite, occurrence = self._kernel.place(self.number, outer.rewrite)
+        return replace(found, match=outer, rewrite=rewrite, occurrence=occurrence)
 
     def _left_out(self, good: int, bad: int, boundary: int, whole: int) -> Culprit:
         """No state between can be run: the rule without which the pass leads to a right state."""
@@ -405,6 +415,13 @@ class InPass:
             return False
         outcome = self._judge(made.result)
         return outcome is not None and outcome.equal
+
+
+def _differs(match: Match, checker: Checker | None = None) -> bool:
+    """Whether the two nodes of a match are known to compute something else."""
+    with ignoring():
+        found = (checker or Checker()).check(match.before, match.after, match.rule.assumes)
+    return found.kind == "differs"
 
 
 def _broken(graph: UOp, spec: PatternMatcher, only: Rule | None = None) -> Rule | None:

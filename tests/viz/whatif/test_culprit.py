@@ -217,6 +217,23 @@ def test_what_is_substituted_is_no_match() -> None:
     assert found.match.rule is half_wrong
 
 
+@rule(UPat(Ops.ADD, src=(UPat.var("x"), UPat.cvar("c")), name="a"))
+def wrong_of_a_difference(a: UOp, x: UOp, c: UOp) -> UOp | None:
+    """x + 0.5 -> x - -0.5, and then 7"""
+    if c.arg != 0.5 or not dtypes.is_float(a.dtype):
+        return None
+    made = graph_rewrite(a, PatternMatcher([right]), name="inside")
+    return x + 7.0 if made.op is Ops.SUB else made
+
+
+def test_a_right_match_inside_a_wrong_one_is_not_blamed() -> None:
+    """Without it, the one around it is right, too."""
+    rules = PatternMatcher([wrong_of_a_difference])
+    found = culprit_of(kernel_with(lambda g: graph_rewrite(g, rules, name="rules")))
+    assert found.match is not None
+    assert (found.match.rule, found.rewrite) == (wrong_of_a_difference, "rules")
+
+
 def test_a_match_and_not_those_inside_it() -> None:
     simple = PatternMatcher([right], name="inner")
 
