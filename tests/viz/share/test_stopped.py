@@ -19,7 +19,7 @@ from viz.share.webpage import is_built
 from viz.views.store import Store
 
 VIZ = Path(viz.__file__).parent
-PARTS = 96
+PARTS = 480
 """Of the instructions of an export; `make test` tries those of one part, for each ending."""
 OURS = within(
     *(str(VIZ / "share" / name) for name in ("copy.py", "html.py", "exportfile.py", "held")),
