@@ -128,7 +128,7 @@ def without_head(path: str, value: Any) -> Any:
     """An answer without what a run says of the file that it was read from, and of the machine."""
     if path == RUN.at():
         own = {"file", "bytes", "format", "devices", "targets", "editable", "inputs"}
-        own |= {"again", "stays"}  # of a server
+        own |= {"again", "stays", "replaced"}  # of a server
     elif path == OVERVIEW.at() or path.startswith("/kernel-page/"):
         own = {"here"}
     elif path == SINCE.at():
