@@ -112,6 +112,8 @@ def test_a_line_lights_others_in_both_runs_and_its_column_stays(explorer: Explor
     source = sources(page)
     ptx = source.get_by_role("region", name=re.compile("^PTX for"))
     expect(ptx.locator(".cm-line.cm-gone, .cm-line.cm-come").first).to_be_visible()
+    own = source.get_by_role("region", name="Python", exact=True)
+    expect(own.locator(".cm-line").first).to_be_visible()  # a column that comes moves the others
     for text, kind in (("fma.rn.f32", ".cm-gone"), ("mul.rn.f32", ".cm-come")):
         at = place_of(ptx, text, kind)
         before = ptx.locator(".cm-scroller").evaluate("el => el.scrollTop")

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { verdictOf } from "../src/parts/whatif/verdict";
+import { verdictOf } from "../src/parts/whatif/figures";
 
 const times = { ratio: 1.052, low: 1.04, high: 1.06, old: 9, new: 9.5, turns: 9 };
 const made = { error: null, outcome: { equal: true, said: "" }, times, kept: { number: 1 } };

@@ -25,7 +25,7 @@ import { currentKernel, run, runKey, runName, view } from "../../state/state";
 import { kernel as kernelShown, kernelArtifacts } from "../kernel/kernel";
 import { asked, clear, limit, NOTHING, wordsOf } from "./asked";
 import { changedRules, replayedState } from "./changed";
-import { verdictOf, type Verdict } from "./verdict";
+import { verdictOf, type Verdict } from "./figures";
 import { openVariants } from "./variants";
 
 /** Somebody waits for the answer of a second. */
