@@ -7,6 +7,7 @@ another compiler, and nodes that cannot be rebuilt, are answered, not raised.
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
@@ -43,6 +44,8 @@ _INSIDE: Final = Verdict("assumes", f"{Assumes.CONTEXT} (a step inside it is wro
 _SECONDS: Final = 3600.0
 _WITHIN: Final = 60.0
 """Seconds for the passes inside a step that differs."""
+_DEEPEST: Final = 8
+"""Passes inside each other that are looked into for what is to blame."""
 
 
 @dataclass(frozen=True)
@@ -114,10 +117,16 @@ class _Pass:
     """One pass that is checked."""
 
     def __init__(
-        self, store: Store, process: Process, rewrite: Rewrite, part: Part, checked: CheckedPass
+        self,
+        store: Store,
+        process: Process,
+        rewrite: Rewrite,
+        part: Part,
+        checked: CheckedPass,
+        depth: int = 0,
     ) -> None:
         self.store, self.process, self.rewrite = store, process, rewrite
-        self.part, self.checked = part, checked
+        self.part, self.checked, self._depth = part, checked, depth
         self.tools = _tools(part.path, part.options)
         self._whole: Verdict | None = None
         self._outer: Verdict | None = None
@@ -136,31 +145,38 @@ class _Pass:
                 verdict = Verdict("unchecked", "time limit reached")
             else:
                 verdict = self.verdict(match)
-                if verdict.kind == "differs" and self._is_wrong_inside(at):
+                if verdict.kind == "differs" and self._is_wrong_inside(at, until):
                     verdict = _INSIDE
             self.checked.steps.append((at, self.process.rule(match.rule), verdict))
         self._settle()
         made = (at for at, _, _ in self.checked.steps)
         self.checked.integers = [at for at in made if self._is_integer(steps[at - 1].before)]
 
-    def _is_wrong_inside(self, step: int) -> bool:
+    @cached_property
+    def _inside(self) -> dict[int, list[Rewrite]]:
+        """The passes that the rules of this one began, by its steps."""
+        found: defaultdict[int, list[Rewrite]] = defaultdict(list)
+        for inner in self.process.file.rewrites.values():
+            if inner.parent == self.rewrite.id:
+                around = step_around(self.process.file, inner)
+                if around is not None:
+                    found[around.step].append(inner)
+        return found
+
+    def _is_wrong_inside(self, step: int, until: float) -> bool:
         """Whether a step of a pass that the rule of this one began is wrong by itself: then that is
         to blame for what this one made of it."""
-        for inner in self.process.file.rewrites.values():
-            if inner.parent != self.rewrite.id:
-                continue
-            around = step_around(self.process.file, inner)
-            if around is None or around.step != step:
-                continue
+        part = replace(self.part, rules=frozenset())
+        until = min(until, time.monotonic() + _WITHIN)
+        for inner in self._inside.get(step, ()) if self._depth < _DEEPEST else ():
             checked = CheckedPass(inner.id)
-            made = read_steps(self.process.file, inner, MAX_STEPS).steps
-            _Pass(
-                self.store, self.process, inner, replace(self.part, rules=frozenset()), checked
-            ).run([match for match, _ in made], time.monotonic() + _WITHIN)
-            if any(
-                verdict.kind in ("differs",) or verdict is _INSIDE
-                for _, _, verdict in checked.steps
-            ):
+            try:
+                made = read_steps(self.process.file, inner, MAX_STEPS).steps
+            except BudgetError:
+                continue  # it is too large to be looked into
+            nested = _Pass(self.store, self.process, inner, part, checked, self._depth + 1)
+            nested.run([match for match, _ in made], until)
+            if any(v.kind == "differs" or v is _INSIDE for _, _, v in checked.steps):
                 return True
         return False
 

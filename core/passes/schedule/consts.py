@@ -6,6 +6,7 @@ the one table that gives ops their meaning. Never turns a constant into memory.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, TypeAlias
 
@@ -59,11 +60,16 @@ def fold_identity(u: UOp) -> UOp | None:
     parts = tuple([_element(s, operands) for s in u.src])
     simplified = _simplified_element if in_force() is None else _simplified_element.__wrapped__
     found = simplified((u.op, u.dtype, parts, u.arg))
-    if found is None:
-        return None
-    if attached() is not None:  # which rules these are, on an element that is read from memory
+    made = None if found is None else _for_all(found, operands, u)
+    if made is not None and attached() is not None:
+        # tells which rules these are, on an element that is read from memory
         shown = _node((u.op, u.dtype, parts, u.arg), read=True)
         graph_rewrite(shown, symbolic, name="fold an identity")
+    return made
+
+
+def _for_all(found: Element, operands: Sequence[UOp], u: UOp) -> UOp | None:
+    """What one element of `u` is equal to, for all of them; None where that cannot replace it."""
     op, _, _, arg = found
     if op is Ops.CONST:
         return None if u.device is None else UOp.full(u.shaped, _value(arg), u.dtype, u.device)
