@@ -193,7 +193,7 @@ def attempt_lines(made: Data) -> Iterator[Line]:
         yield ""
         yield "no pass made the text, so that there are no steps to compare"
         yield from _texts(made["differences"])
-    elif made["differences"] is not None:
+    elif made["differences"] is not None and made["error"] is None:
         yield from difference_lines(made["differences"])
     if made["kept"] is not None:
         yield ""

@@ -154,7 +154,7 @@ def why_declined(run: str, rewrite: int) -> Response:
     if type(node) is not int or type(rule) is not int:
         raise ServerError("node and rule are numbers", hint="those of the run")
     job = open_run(run).why_declined(rewrite, node, rule)
-    return unknown("rewrite", rewrite) if job is None else answer({"job": job})
+    return unknown("pass", rewrite) if job is None else answer({"job": job})
 
 
 @api.get("/peaks")

@@ -32,7 +32,7 @@ class Subject(enum.Enum):
 
     RUN = "run"
     """The whole run."""
-    REWRITE = "rewrite"
+    REWRITE = "pass"
     """One rewrite, by its number."""
     KERNEL = "kernel"
     """One kernel, by the number of its context."""
@@ -40,7 +40,7 @@ class Subject(enum.Enum):
     """One schedule, by the number of its context."""
     EMULATED = "emulated kernel"
     """One kernel of which something was emulated, by the number of its context."""
-    CHECKED = "pass"
+    CHECKED = "checked pass"
     """One rewrite of which steps were checked, by its number."""
     RULE = "rule"
     """One rule, by its number."""
