@@ -169,7 +169,6 @@ def test_side_by_side_both_texts_go_to_a_difference(explorer: Explorer) -> None:
         column.locator(".cm-scroller").evaluate("el => { el.scrollTop = 0 }")
     for at in begins[:4]:
         page.keyboard.press("d")
-        page.wait_for_timeout(200)
         # A side that has nothing of the difference stands at its line before.
         ends = next((i for i in range(at, len(rows)) if not differs[i]), len(rows))
         lines = [
@@ -177,15 +176,15 @@ def test_side_by_side_both_texts_go_to_a_difference(explorer: Explorer) -> None:
             or max(row[side] for row in rows[:at])
             for side in "ab"
         ]
-        tops = [
-            column.locator(".cm-scroller").evaluate(TOP_OF, line)
-            for column, line in zip(columns.values(), lines, strict=True)
-        ]
-        assert None not in tops, (lines, tops)
-        scrolled = [
-            c.locator(".cm-scroller").evaluate("el => el.scrollTop") for c in columns.values()
-        ]
-        assert 0 in scrolled or abs(tops[0] - tops[1]) < 3, "the two are level"
+        texts = [column.locator(".cm-scroller") for column in columns.values()]
+        for _ in range(100):  # until both have gone there
+            tops = [text.evaluate(TOP_OF, line) for text, line in zip(texts, lines, strict=True)]
+            scrolled = [text.evaluate("el => el.scrollTop") for text in texts]
+            if None not in tops and (0 in scrolled or abs(tops[0] - tops[1]) < 3):
+                break
+            page.wait_for_timeout(100)
+        else:
+            raise AssertionError(f"lines {lines} are at {tops}, and not level")
 
 
 def test_a_line_of_either_run_leads_to_its_nodes(explorer: Explorer) -> None:
