@@ -235,10 +235,10 @@ class Screen:
 
     def box(self, role: str, name: str) -> dict[str, float]:
         """Where an element is."""
-        found = self.page.get_by_role(role, name=name).bounding_box()  # type: ignore[arg-type]
+        found = self.page.get_by_role(role, name=name).bounding_box()
         if found is None:
             raise RuntimeError(f"no {role} {name!r} on the page")
-        return dict(found)  # type: ignore[arg-type]
+        return dict(found)
 
 
 @contextmanager

@@ -199,7 +199,7 @@ def _jumps(view: Screen) -> list[Painted]:
 
 def _largest(viewer: Viewer) -> object:
     rewrites = [row for row in viewer_rows(viewer) if row["kind"] == "rewrite"]
-    return max(rewrites, key=lambda row: row["steps"])["id"]  # type: ignore[arg-type,return-value]
+    return max(rewrites, key=lambda row: row["steps"])["id"]
 
 
 def _row(what: str, seen: Sequence[Painted], mark: str, anchor: str) -> Row:

@@ -198,7 +198,7 @@ class _Remainder(torch.autograd.Function):
         return torch.from_numpy(np.where(other, rest + divisor, rest))
 
     @staticmethod
-    def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:  # type: ignore[override]
+    def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         x, y = ctx.saved_tensors
         return grad, -grad * torch.from_numpy(np.floor_divide(x.numpy(), y.numpy()))
 
@@ -213,17 +213,17 @@ class _Fmod(torch.autograd.Function):
         return rest
 
     @staticmethod
-    def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:  # type: ignore[override]
+    def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         x, y, rest = ctx.saved_tensors
         return grad, grad * (rest - x) / y
 
 
 def exact_fmod(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    return _Fmod.apply(x, y)  # type: ignore[no-any-return]
+    return _Fmod.apply(x, y)
 
 
 def exact_remainder(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    return _Remainder.apply(x, y)  # type: ignore[no-any-return]
+    return _Remainder.apply(x, y)
 
 
 def with_targets(kind: type[np.floating[Any]]) -> tuple[Array, ...]:

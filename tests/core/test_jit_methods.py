@@ -55,7 +55,7 @@ def test_what_is_captured_goes_with_the_object() -> None:
     del method
     gc.collect()
     assert gone() is None
-    known = Scale.scaled._methods.values()  # pyright: ignore[reportPrivateUsage]
+    known = Scale.scaled._methods.values()
     assert all(seen() is not None for seen, _ in known)
 
 
@@ -145,4 +145,4 @@ def test_switches() -> None:
     assert len(calls) == 6
     assert plus(Tensor([7])).item() == 8
     with pytest.raises(RunError, match="it decorates a function"):
-        TinyJit(5)  # type: ignore[arg-type]
+        TinyJit(5)

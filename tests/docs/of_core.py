@@ -173,7 +173,7 @@ def axis_table() -> str:
     """Every kind of loop."""
     tree = ast.parse((ROOT / "core/uop/kernelinfo.py").read_text(encoding="utf-8"))
     body = next(n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == "AxisType").body
-    docs = [n.value.value for n in body[1:] if isinstance(n, ast.Expr)]  # type: ignore[attr-defined]
+    docs = [n.value.value for n in body[1:] if isinstance(n, ast.Expr)]
     rows = [(code(a.name), code(a.letter), d) for a, d in zip(AxisType, docs, strict=True)]
     return table(("kind", "letter", "runs"), rows)
 

@@ -22,7 +22,7 @@ Kind = Literal[
     "several devices, lengths, gradients, renderers, memory",
     "a pass that misses what it must do",
 ]
-KINDS: Final[tuple[Kind, ...]] = Kind.__args__  # pyright: ignore[reportAttributeAccessIssue]
+KINDS: Final[tuple[Kind, ...]] = Kind.__args__
 
 
 @dataclass(frozen=True)

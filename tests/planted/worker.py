@@ -191,8 +191,8 @@ def bisect(request: Data) -> Data:
         def close(self) -> None:
             pass
 
-    worker.limit_files = bisect_worker.limit_memory = lambda _: None  # type: ignore[assignment]
-    run_search.Workers = Here  # type: ignore[assignment,misc]
+    worker.limit_files = bisect_worker.limit_memory = lambda _: None
+    run_search.Workers = Here
     made: Data = {"wrong": False, "told": True, "named": [], "how": [], "kernels": [], "notes": []}
     for trace in _asked(request):
         _bisect(trace, made)

@@ -101,7 +101,7 @@ def test_a_damaged_file_is_searched_again(product: UOp, damage: bytes, summed: b
     (path,) = files()
     if summed:  # as a program that knows the format may write it
         path.unlink()
-        kept.searches.get(kept._made_of(product, "CPU", target, (4,)), lambda: damage)  # pyright: ignore[reportPrivateUsage]
+        kept.searches.get(kept._made_of(product, "CPU", target, (4,)), lambda: damage)
     else:
         path.write_bytes(path.read_bytes()[:-9] + damage)
     assert kept_choice(product, "CPU", target, (4,), find).report == "search 2\n"

@@ -35,10 +35,10 @@ def text_of(kind: str, target: str) -> str:
 def rtc(monkeypatch: pytest.MonkeyPatch) -> Any:
     """hiprtc that takes any text."""
     fake = FakeRtc()
-    monkeypatch.setitem(sys.modules, hiprtc.MODULE, fake)  # type: ignore[arg-type]
-    hiprtc._api.cache_clear()  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setitem(sys.modules, hiprtc.MODULE, fake)
+    hiprtc._api.cache_clear()
     yield fake
-    hiprtc._api.cache_clear()  # pyright: ignore[reportPrivateUsage]
+    hiprtc._api.cache_clear()
 
 
 class TestPtxOfADriver:

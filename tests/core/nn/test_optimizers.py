@@ -121,4 +121,4 @@ def test_arguments_of_every_optimizer() -> None:
         assert w.device == Tensor([1.0]).device
         assert w.tolist() != [[1, 2]]
         with pytest.raises(TypeError, match="momentu"):
-            make([w], momentu=0.9)  # type: ignore[call-arg]
+            make([w], momentu=0.9)

@@ -93,7 +93,7 @@ def test_a_gated_store_is_an_if_by_now() -> None:
 
 @pytest.mark.parametrize("pointer", [out, shared, acc], ids=["global", "shared", "registers"])
 def test_addresses_are_in_their_memory(pointer: UOp) -> None:
-    size = pointer.dtype.size  # type: ignore[attr-defined]
+    size = pointer.dtype.size
     last, beyond, before = (UOp.const(dtypes.int32, i) for i in (size - 1, size, -1))
     check([last, pointer.index(last), pointer.index(last).load()])
     for at in (beyond, before):

@@ -205,7 +205,7 @@ def test_keywords_that_a_method_does_not_have() -> None:
         (lambda: x().exp(dim=0), "exp has no argument called dim(.|\n)*by name it takes nothing"),
         (lambda: Tensor.zeros(2, dtyp="int32"), "dtyp(.|\n)*device, dtype, requires_grad"),
         (lambda: x().cat(x(), axis=1), "axis(.|\n)*by name it takes dim"),
-        (lambda: Tensor([1], dtyp="int32"), "Tensor has no argument called dtyp"),  # type: ignore[call-arg]
+        (lambda: Tensor([1], dtyp="int32"), "Tensor has no argument called dtyp"),
     ):
         with pytest.raises(DTypeError, match=words):
             mistake()

@@ -133,7 +133,7 @@ def ended(ker: Kernel, what: Callable[[Kernel, RT, UOp], object]) -> None:
     part = ones(ker)
     for number in ker.range(4):
         ker.warp.map(part, lambda x, n: x + n.cast(HALF), part, number)
-    what(ker, part, number)  # pyright: ignore[reportPossiblyUnboundVariable]
+    what(ker, part, number)
 
 
 def ended_stage(ker: Kernel) -> None:
@@ -141,7 +141,7 @@ def ended_stage(ker: Kernel) -> None:
     ker.group.load(held[0], view(ker))
     for number in ker.range(4):
         ker.group.load(held[number % 2], view(ker))
-    ker.group.load(square(ker), held[number % 2])  # pyright: ignore[reportPossiblyUnboundVariable]
+    ker.group.load(square(ker), held[number % 2])
 
 
 PROGRAMS: Wrong = {

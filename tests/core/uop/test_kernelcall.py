@@ -48,7 +48,7 @@ def test_gates_and_what_is_no_index() -> None:
     for index, error in (((0,), ShapeError), ((0, 2), ShapeError), ((-1, 0), ShapeError),
                          ((0, 1.5), DTypeError), ((UOp.const(F, 1.0), 0), DTypeError)):  # fmt: skip
         with pytest.raises(error):
-            p[index]  # type: ignore[index]
+            p[index]
 
 
 def call(backward: bool = False) -> tuple[UOp, ...]:

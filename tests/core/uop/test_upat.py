@@ -160,7 +160,7 @@ def test_operators_build_the_ops_they_name() -> None:
         (lambda: rule(UPat.var("x"))(lambda *x: None), "not a name"),
         (lambda: rule(UPat.var("x").or_casted("c"))(lambda x, c: x), "some of its alternatives"),
         (lambda: PatternMatcher([(UPat.var("x"), lambda z: z)]), "does not bind"),
-        (lambda: PatternMatcher([UPat()]), "UPat, function"),  # pyright: ignore
+        (lambda: PatternMatcher([UPat()]), "UPat, function"),
         (lambda: Rule(UPat.var("x"), min), "cannot be seen"),
     ],
 )

@@ -17,7 +17,7 @@ from core.errors import RunError, TraceError
 from core.jit import TinyJit
 from core.runtime.buffer import Buffer
 from core.runtime.numeric import memory_dtype
-from core.runtime.run import _Watching  # pyright: ignore[reportPrivateUsage]
+from core.runtime.run import _Watching
 from core.tensor import Tensor
 from core.uop.uop import UOp
 from viz.format.captured import Captured, unpack_values
@@ -55,7 +55,7 @@ def captured(path: Path, run: Callable[[], object], names: str = "*") -> list[He
         run()
     found = contents(path)
     store = Store(path)
-    asts = {store.kernel(k)["ast"] for k in store.kernels()}  # type: ignore[index]
+    asts = {store.kernel(k)["ast"] for k in store.kernels()}
     store.close()
     assert {kernel.ast for kernel, _ in found} <= asts
     return [held for _, held in found]

@@ -54,7 +54,7 @@ def command_lines() -> dict[int, bytes]:
 
 def wait_until(what: str, holds: object, seconds: float = 30) -> None:
     until = time.monotonic() + seconds
-    while not holds():  # type: ignore[operator]
+    while not holds():
         assert time.monotonic() < until, what
         time.sleep(0.02)
 

@@ -233,7 +233,7 @@ def test_a_rule_that_hangs_is_ended(served: Served, monkeypatch: pytest.MonkeyPa
     job = served.post(f"kernels/{served.kernel}/variants", {})["job"]
     served.client.delete(f"/api/jobs/{job}")
     assert "cancelled" in ended(served.client, job)["error"]["what"]
-    monkeypatch.setitem(jobs.KINDS, "variant", jobs.Kind(1 << 20, module="viz.whatif.worker"))  # type: ignore
+    monkeypatch.setitem(jobs.KINDS, "variant", jobs.Kind(1 << 20, module="viz.whatif.worker"))
     assert served.variant()["state"] == "error"
 
 

@@ -79,7 +79,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("gates") / "t.viz"
     recorder = Recorder(path).start()
     for name, how in KINDS.items():
-        graph_rewrite(SINK, rules, name=name, **how)  # pyright: ignore[reportArgumentType]
+        graph_rewrite(SINK, rules, name=name, **how)
     recorder.close()
     return path
 

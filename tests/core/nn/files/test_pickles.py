@@ -48,7 +48,7 @@ def test_values_met_twice_and_in_themselves(protocol: int) -> None:
     found: Any = read(write([shared, shared, {"a": (shared,)}], protocol))
     assert found == [[1], [1], {"a": ([1],)}]
     assert found[0] is found[1] is found[2]["a"][0]
-    shared.append(shared)  # pyright: ignore[reportArgumentType]
+    shared.append(shared)
     found = read(write(shared, protocol))
     assert found[1] is found
 
@@ -58,10 +58,10 @@ def test_names_and_calls(protocol: int) -> None:
     found = read(write(os.getcwd, protocol))
     assert isinstance(found, Named)
     assert found.name.endswith(".getcwd")
-    name, args = read(write(complex(1, 2), protocol))  # pyright: ignore[reportGeneralTypeIssues]
+    name, args = read(write(complex(1, 2), protocol))
     assert (name.partition(".")[2], args) == ("complex", (1.0, 2.0))
     if protocol >= 4:
-        assert sorted(read(write({1, 2}, protocol))) == [1, 2]  # pyright: ignore
+        assert sorted(read(write({1, 2}, protocol))) == [1, 2]
 
 
 def test_persistent_values() -> None:

@@ -150,4 +150,4 @@ def test_a_kernel_has_as_many_axes_as_the_layer(layer: type[nn.Conv1d]) -> None:
 
 def test_an_optimizer_says_how_parameters_move() -> None:
     with pytest.raises(TypeError, match="abstract"):
-        nn.optim.Optimizer([Tensor([1.0])], lr=0.1)  # type: ignore[abstract]
+        nn.optim.Optimizer([Tensor([1.0])], lr=0.1)

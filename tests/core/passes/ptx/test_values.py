@@ -143,7 +143,7 @@ def test_halves_are_rounded_once(a: float, b: float, dtype: DType, target: str) 
 @given(st.data(), st.sampled_from((*dtypes.ints, dtypes.float64)), st.sampled_from(TARGETS))
 def test_bfloat16_is_rounded_once(data: st.DataObject, source: DType, target: str) -> None:
     low, high = dtypes.min(source), dtypes.max(source)
-    drawn = st.integers(low, high) if dtypes.is_int(source) else st.floats()  # type: ignore[arg-type]
+    drawn = st.integers(low, high) if dtypes.is_int(source) else st.floats()
     x, v = var("x", source), data.draw(drawn)
     before = x.cast(dtypes.bfloat16)
     assert same(value(lowered(before, target), {x: v}), value(before, {x: v}))

@@ -41,11 +41,11 @@ def test_fixed_kernels(name: str, target: str) -> None:
 def test_random_kernels(ast: UOp, target: str, lanes: int) -> None:
     found, right = memory_of(ast), memory_of(ast)
     evaluate_kernel(ast, right, {})
-    before, machine.LANES = machine.LANES, lanes  # pyright: ignore[reportAttributeAccessIssue]
+    before, machine.LANES = machine.LANES, lanes
     try:
         run_ast(ast, found, target)
     finally:
-        machine.LANES = before  # pyright: ignore[reportAttributeAccessIssue]
+        machine.LANES = before
     agree(ast, found, right)
 
 

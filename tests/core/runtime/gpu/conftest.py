@@ -21,7 +21,7 @@ def cuda(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeCuda]:
     monkeypatch.setitem(sys.modules, api.BINDINGS.module, fake)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(Device, "_open", {})
-    forget = (api.api.cache_clear, run._kept.cache_clear)  # pyright: ignore[reportPrivateUsage]
+    forget = (api.api.cache_clear, run._kept.cache_clear)
     for clear in forget:
         clear()
     yield fake

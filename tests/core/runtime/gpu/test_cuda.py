@@ -365,4 +365,4 @@ def test_code_is_made_for_the_newest_target_that_runs(
     }  # fmt: skip
     device = Device["CUDA"]
     assert device.target == targets[target]
-    assert target_for(device.queue.driver.limits).name == target  # pyright: ignore
+    assert target_for(device.queue.driver.limits).name == target

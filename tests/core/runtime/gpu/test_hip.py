@@ -38,7 +38,7 @@ def amd(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeHip]:
     fake = FakeHip()
     monkeypatch.setitem(sys.modules, api.BINDINGS.module, fake)
     monkeypatch.setattr(Device, "_open", {})
-    forget = (api.api.cache_clear, run._kept.cache_clear)  # pyright: ignore[reportPrivateUsage]
+    forget = (api.api.cache_clear, run._kept.cache_clear)
     for clear in forget:
         clear()
     yield fake
@@ -201,19 +201,19 @@ class FakeRtc:
 class TestHiprtc:
     @pytest.fixture(autouse=True)
     def forgotten(self) -> Iterator[None]:
-        hiprtc._api.cache_clear()  # pyright: ignore[reportPrivateUsage]
+        hiprtc._api.cache_clear()
         yield
-        hiprtc._api.cache_clear()  # pyright: ignore[reportPrivateUsage]
+        hiprtc._api.cache_clear()
 
     def test_compiles_the_hip_text(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setitem(sys.modules, hiprtc.MODULE, FakeRtc())  # type: ignore[arg-type]
+        monkeypatch.setitem(sys.modules, hiprtc.MODULE, FakeRtc())
         monkeypatch.setattr(amd_link, "find_linker", lambda: None)
         made = code_object(compile_kernel(add(), targets["gfx942"]))
         assert re.search(rb"__global__ void .*\(", made)
 
     def test_quotes_its_log(self, monkeypatch: pytest.MonkeyPatch) -> None:
         fake = FakeRtc("line 3: error: no such type")
-        monkeypatch.setitem(sys.modules, hiprtc.MODULE, fake)  # type: ignore[arg-type]
+        monkeypatch.setitem(sys.modules, hiprtc.MODULE, fake)
         with pytest.raises(CompileError, match="line 3: error: no such type"):
             hiprtc.compiled(compile_kernel(add(), targets["gfx942"]))
 

@@ -83,7 +83,7 @@ def test_gradient_through_a_list_of_tensors() -> None:
 
 def test_a_tensor_where_python_wants_a_number() -> None:
     assert [5, 6, 7][Tensor(1)] == 6
-    assert list(range(Tensor([3]))) == [0, 1, 2]  # type: ignore[call-overload]
+    assert list(range(Tensor([3]))) == [0, 1, 2]
     assert f"{Tensor(1.5):.2f}, {Tensor([2])}".startswith("1.50, <Tensor (1,)")
     assert abs(Tensor(-2)).item() == 2
     assert (+Tensor(-2)).item() == -2

@@ -75,7 +75,7 @@ def test_derivatives_have_derivatives() -> None:
 @pytest.mark.parametrize("lr", [1e10, 1e-8])
 @pytest.mark.parametrize("kind", [SGD, Adam])
 def test_learning_rates_keep_their_digits(kind: Any, lr: float) -> None:
-    saved, dtypes.default_float = dtypes.default_float, dtypes.float16  # type: ignore[misc]
+    saved, dtypes.default_float = dtypes.default_float, dtypes.float16
     try:
         x = Tensor([1.0], dtype="float32", requires_grad=True)
         optimizer: Optimizer = kind([x], lr=lr)
@@ -85,7 +85,7 @@ def test_learning_rates_keep_their_digits(kind: Any, lr: float) -> None:
         np.testing.assert_allclose(optimizer.lr.numpy(), [lr], rtol=1e-6)
         np.testing.assert_allclose(x.numpy(), [1 - lr], rtol=1e-6)
     finally:
-        dtypes.default_float = saved  # type: ignore[misc]
+        dtypes.default_float = saved
 
 
 def test_repeated_elements_come_back_from_another_device() -> None:

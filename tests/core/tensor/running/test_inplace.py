@@ -290,7 +290,7 @@ def test_every_key_can_be_set(key: object, how: str) -> None:
     array = np.arange(16, dtype=np.float32).reshape(4, 4)
     x = Tensor(array).realize()
     kept, memory = x * 1, x.uop.base
-    named = array[key].shape  # type: ignore[index]
+    named = array[key].shape
     mine = key
     if how == "tensors":
         parts = key if isinstance(key, tuple) else (key,)
@@ -298,12 +298,12 @@ def test_every_key_can_be_set(key: object, how: str) -> None:
     value = np.random.default_rng(2).uniform(-9, 9, named if how != "row" else named[-1:])
     want = array.copy()
     if how == "add":
-        want[key] += 5  # type: ignore[index]
-        x[key] += 5  # type: ignore[index]
+        want[key] += 5
+        x[key] += 5
     else:
         new = -7.0 if how == "number" else value.astype(np.float32)
-        want[key] = new  # type: ignore[index]
-        x[mine] = -7.0 if how == "number" else Tensor(value.astype(np.float32))  # type: ignore[index]
+        want[key] = new
+        x[mine] = -7.0 if how == "number" else Tensor(value.astype(np.float32))
     np.testing.assert_array_equal(x.numpy(), want)
     np.testing.assert_array_equal(kept.numpy(), array)
     assert x.uop.base is memory

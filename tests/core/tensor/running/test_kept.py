@@ -45,7 +45,7 @@ def close(got: Tensor | None, want: object) -> None:
 
 def count_kept() -> int:
     gc.collect()
-    return len(kept._kept)  # pyright: ignore[reportPrivateUsage]
+    return len(kept._kept)
 
 
 def kernels(*tensors: Tensor | None) -> int:

@@ -186,7 +186,7 @@ CASES: list[tuple[str, Callable[[], Any], type[UopvizError], str]] = [
      ShapeError, "index -1"),
     ("index_float", lambda: built(lambda out, x: UOp.sink(out[x[0].load()].store(x[0].load()))),
      DTypeError, "at an index of float32"),
-    ("index_text", lambda: built(lambda out, x: UOp.sink(out["a"].store(x[0].load()))),  # type: ignore[index]
+    ("index_text", lambda: built(lambda out, x: UOp.sink(out["a"].store(x[0].load()))),
      DTypeError, "at an index of str"),
     # what the gradient is
     ("no_gradient", lambda: wanting(None), GradientError,

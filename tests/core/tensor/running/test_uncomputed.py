@@ -157,14 +157,14 @@ def test_schedule_in_a_capture() -> None:
 def test_a_run_that_ended_between_two_kernels(
     error: BaseException | type[BaseException], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    launch, left = run._launch, 1  # pyright: ignore[reportPrivateUsage]
+    launch, left = run._launch, 1
 
     def fails(*args: object) -> None:
         nonlocal left
         left -= 1
         if left < 0:
             raise error
-        launch(*args)  # pyright: ignore[reportArgumentType]
+        launch(*args)
 
     x = Tensor([[1.0, 2.0], [3.0, 4.0]])
     total = x.sum(1).contiguous()

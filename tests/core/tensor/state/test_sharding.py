@@ -289,7 +289,7 @@ def test_gradients_flow_to_what_was_cut() -> None:
         t.grad = None
         stored = t.shard(TWO, axis).realize()
         (stored * stored).sum().realize().backward()
-        np.testing.assert_equal(t.grad.numpy(), 2 * A)  # type: ignore[attr-defined]
+        np.testing.assert_equal(t.grad.numpy(), 2 * A)
 
 
 def test_gradients_are_cut_as_what_they_are_of() -> None:
