@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.browser.explorer import Explorer
 from tests.browser.fixtures import Pass
@@ -16,6 +17,13 @@ from tests.browser.served import PROGRAMS, Process, run_live
 New = Callable[..., Explorer]
 Open = Callable[..., Explorer]
 
+PEAK = {
+    "device": "CPU",
+    "processor": "a processor",
+    "flops": 1e12,
+    "bytes": 1e11,
+    "measured": "2026-01-01T00:00:00",
+}
 OBSERVE = """
 window.shifts = [];
 new PerformanceObserver((list) => {
@@ -72,8 +80,24 @@ def test_nothing_moves_while_a_page_fills(new_page: New, server: Process, name: 
         assert _shifts(e) == [], f"at {size}"
 
 
+def test_speeds_stay_where_shares_of_peaks_arrive_late(new_page: New, server: Process) -> None:
+    def late(route: Route) -> None:
+        asked.append(route)
+
+    asked: list[Route] = []
+    e = _watched(new_page, viewport={"width": 1280, "height": 720})
+    e.page.route("**/api/peaks", late)
+    with e.page.expect_response(re.compile("/overview")):
+        e.page.goto(server.url)
+    assert _shifts(e) == []
+    asked.pop().fulfill(json=[PEAK])
+    expect(e.page.locator(".ov-rate .pc").first).to_be_visible()
+    assert _shifts(e) == []
+
+
 def test_the_frame_stays_through_steps_and_modes(open_page: Open, some_pass: Pass) -> None:
     e = open_page(some_pass.at(1))
+    expect(e.sources.get_by_role("button", name=re.compile("PTX"))).to_be_visible()
     frame = e.page.evaluate(FRAME)
     for k in range(2, min(some_pass.last, 8)):
         e.press("ArrowRight").at_step(k)

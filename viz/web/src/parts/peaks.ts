@@ -13,21 +13,21 @@ export const peaks = signal<ReadonlyMap<string, Peak>>(new Map());
 export const measuring = signal<string | null>(null);
 /** Whether what was measured before is known: until then nobody is asked to measure again. */
 export const peaksKnown = signal(false);
-let asked = false;
+let asked: Promise<void> | null = null;
 
-/** Reads what was measured before, once. */
-export function knowPeaks(): void {
+/** Reads what was measured before, once. Done when it is known, or cannot be. */
+export function knowPeaks(): Promise<void> {
   const { server } = data();
-  if (asked || !server) return;
-  asked = true;
-  server.peaks().then(
+  if (!server) return Promise.resolve();
+  asked ??= server.peaks().then(
     (known) =>
       batch(() => {
         peaks.value = new Map(known.map((peak) => [peak.device, peak]));
         peaksKnown.value = true;
       }),
-    () => (asked = false), // a server that is lost says so elsewhere
+    () => void (asked = null), // a server that is lost says so elsewhere
   );
+  return asked;
 }
 
 /** Measures a device: takes a few seconds. */

@@ -21,9 +21,10 @@ export const FEW_KERNELS = 12;
 export const watched = new Watched<Overview>(
   "api/overview",
   () => view.value.page === "overview" && kernelPage.value === null,
-  (abort) => {
-    knowPeaks();
-    return data().overview(abort);
+  async (abort) => {
+    // Shares of peaks that arrived after the kernels would move their speeds.
+    const [found] = await Promise.all([data().overview(abort), knowPeaks()]);
+    return found;
   },
 );
 export const overview = watched.answer;

@@ -31,7 +31,7 @@ export const workbenchPanel: PagePanel = {
     startBench();
     startTexts();
     effect(() => {
-      if (isOpen.value) knowPeaks();
+      if (isOpen.value) void knowPeaks();
     });
   },
   escape() {

@@ -10,9 +10,9 @@ import { Watched } from "../../../state/watched";
 export const watchedKernel = new Watched<KernelPage>(
   "api/kernel-page",
   () => kernelPage.value !== null,
-  (abort) => {
-    knowPeaks();
-    return data().kernelPage(kernelPage.peek()!, abort);
+  async (abort) => {
+    const [found] = await Promise.all([data().kernelPage(kernelPage.peek()!, abort), knowPeaks()]);
+    return found;
   },
   undefined,
   () => String(kernelPage.value),
