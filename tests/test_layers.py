@@ -131,7 +131,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("viz.compare.matching",),
     ("viz.compare.lines",),
     ("viz.compare",),
-    ("viz.share", "viz.share.held"),
+    ("viz.share", "viz.share.held", "viz.share.packed"),
     ("viz.work", "viz.work.targets"),
     ("viz.why",),
     ("viz.whatif",),

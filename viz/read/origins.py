@@ -30,9 +30,14 @@ class KernelOrigins:
         self._known: dict[tuple[int, ...], dict[int, dict[int, None]]] = {}
         """By what an AST stores, of its nodes the origins; where none is known, 0."""
         self._roots: dict[tuple[int, ...], int] = {}
+        self._blocks = 0
+        self._last: tuple[int, int, OriginsOf] | None = None
+        """The answer for the AST that was asked for last, with how many blocks there were: passes
+        of a kernel follow each other."""
 
     def add(self, data: bytes) -> None:
         """A block of kind ORIGINS. Raises TraceError."""
+        self._blocks += 1
         for kernel, node, origin in ORIGINS.rows(data, _ROW):
             stored = self._stored(kernel)
             self._roots.setdefault(stored, kernel)
@@ -60,6 +65,9 @@ class KernelOrigins:
         its own nodes, and those that its passes make. One that is there for another kernel, too,
         has what nodes of this AST have in place of its field, if that is known. Raises
         BudgetError."""
+        blocks = self._blocks
+        if (last := self._last) is not None and last[:2] == (ast, blocks):
+            return last[2]
         asked = self._known.get(self._stored(ast))
         if asked is None:
             return self.alone
@@ -81,6 +89,7 @@ class KernelOrigins:
                 found = field if not field or field[0] in own else instead.get(field[0], ())
             return [origin for origin in found if origin]
 
+        self._last = ast, blocks, of
         return of
 
     def _stored(self, ast: int) -> tuple[int, ...]:

@@ -157,7 +157,9 @@ class _Replay:
         self._why = ""
         """Why steps that were read are left out, if it was the budget."""
         known = 0 < rewrite.sink <= file.nodes.count
-        self._large = known and len(file.nodes.reachable(rewrite.sink, sources)) > MAX_NODES
+        # a source has a smaller number than its user
+        may_be_large = known and rewrite.sink > MAX_NODES
+        self._large = may_be_large and len(file.nodes.reachable(rewrite.sink, sources)) > MAX_NODES
         if known and not self._large:
             self.slots = self._begin(file, rewrite)
             try:

@@ -55,7 +55,8 @@ class NodeCounts:
     def __init__(self, file: TraceFile) -> None:
         self.totals: dict[tuple[str, int], tuple[int, int]] = {}
         self._file = file
-        self._counted: set[int] = set()
+        self._counted: dict[int, list[tuple[int, int, int]]] = {}
+        """By pass: its rules, and how many nodes each added and removed."""
         self._lock = threading.Lock()
 
     @property
@@ -79,8 +80,18 @@ class NodeCounts:
                         self._note(rewrite, self._count(rewrite))
                 except BudgetError as error:
                     self._file.db.problem(error.what, error.hint)
-            self._counted.add(rewrite.id)
+            self._counted.setdefault(rewrite.id, [])
         return True
+
+    def of(self, rewrite: int) -> list[tuple[int, int, int]] | None:
+        """The rules of a pass with how many nodes each added and removed; None where that has not
+        been counted."""
+        with self._lock:
+            return self._counted.get(rewrite)
+
+    def take_over(self, rewrite: Rewrite, counts: Iterable[tuple[int, int, int]]) -> None:
+        """Takes over what `of` says of a pass in another process."""
+        self._note(rewrite, counts)
 
     def learn(self, rewrite: Rewrite, counts: Sequence[tuple[int, int, int]]) -> None:
         """Takes over what another replay of all steps of a pass has found: for each step its rule
@@ -92,8 +103,12 @@ class NodeCounts:
         with self._lock:
             if rewrite.id in self._counted:
                 return
-            self._counted.add(rewrite.id)
+            found: dict[int, tuple[int, int]] = {}
             for rule, added, removed in counts:
+                before = found.get(rule, (0, 0))
+                found[rule] = before[0] + added, before[1] + removed
+            self._counted[rewrite.id] = [(rule, *both) for rule, both in found.items()]
+            for rule, (added, removed) in found.items():
                 before = self.totals.get((rewrite.name, rule), (0, 0))
                 self.totals[rewrite.name, rule] = before[0] + added, before[1] + removed
 
@@ -101,7 +116,10 @@ class NodeCounts:
         """The same of a pass that is replayed here; what a budget cuts off is noted so far."""
         nodes = self._file.nodes
         found: list[tuple[int, int, int]] = []
-        if not 0 < rewrite.sink <= nodes.count or len(nodes.reachable(rewrite.sink)) > MAX_GRAPH:
+        if not 0 < rewrite.sink <= nodes.count:
+            return found
+        # a source has a smaller number than its user
+        if rewrite.sink > MAX_GRAPH and len(nodes.reachable(rewrite.sink)) > MAX_GRAPH:
             return found
         events = read_steps(self._file, rewrite, MAX_STEPS)
         op, arg = nodes.field("op"), nodes.field("arg")

@@ -6,12 +6,11 @@ a page does.
 
 from __future__ import annotations
 
-import base64
-import gzip
 import itertools
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -19,7 +18,9 @@ from core.errors import ServerError
 from viz.check.known.answers import CHECK_ANSWERS
 from viz.compare.comparison import Comparison
 from viz.format.jsontext import to_json
-from viz.share.exportfile import LEVEL, VERSION
+from viz.share.exportfile import VERSION
+from viz.share.packed.entry import Packer, pack
+from viz.share.packed.passes import packed_passes
 from viz.share.pairs import pair_answers
 from viz.views.answers import ANSWERS, RULES, RUN, TREE
 from viz.views.run import Answer, Group, Run, Subject, base_of, pair_base, subjects
@@ -40,9 +41,6 @@ _ANY: Final = {"op": [], "dtype": [], "name": None, "arg": None, "src": {"kind":
 _WITHOUT_TEXTS: Final = {"doc": "", "source": "(left out of this file)", "pattern": _ANY}
 _COMPARED: Final = 0.3
 """How much of an export of several runs is done once these are compared."""
-_GROUP: Final = 64_000
-"""Bytes of JSON after which an entry is full: unpacking one is not felt."""
-
 Progress = Callable[[float, str], None]
 """Hears how much is done, 0 to 1, and what is next."""
 
@@ -62,31 +60,6 @@ class RunCopy:
     given: Mapping[str, Any]
 
 
-class _Packer:
-    """Answers on their way into entries, neighbours together."""
-
-    def __init__(self) -> None:
-        self._paths, self._raw = list[str](), list[bytes]()
-
-    @property
-    def is_full(self) -> bool:
-        """Whether the next answer begins another entry."""
-        return sum(map(len, self._raw)) > _GROUP
-
-    def add(self, path: str, value: Any) -> None:
-        """One more answer."""
-        self._paths.append(path)
-        self._raw.append(to_json(value))
-
-    def close(self) -> tuple[str, str] | None:
-        """The entry, by the paths of its answers; None where there are none."""
-        if not self._paths:
-            return None
-        made = " ".join(self._paths), _pack(b"[%b]" % b",".join(self._raw))
-        self._paths, self._raw = [], []
-        return made
-
-
 @dataclass(frozen=True)
 class _Part:
     """One answer of an export."""
@@ -101,8 +74,7 @@ class _Part:
 
 
 class Collection:
-    """The entries of an export: compressed answers by API path. Neighbours share an entry, and with
-    it their strings: of 1,964 passes of two transformer blocks, that saves 30%."""
+    """The entries of an export: compressed answers by API path."""
 
     def __init__(self, copies: Sequence[RunCopy], progress: Progress) -> None:
         self._copies, self._progress = copies, progress
@@ -224,14 +196,15 @@ class Collection:
         pairs of scopes have no room. `begun`: how much of all pairs is done."""
         a, b = pair
         base, total, missing = pair_base(a.name, b.name), 0, 0
-        packer = _Packer()
+        packer, inside = Packer(), list[str]()
 
         def close() -> None:
             nonlocal total, missing
-            made = packer.close()
-            if made is not None and total + _size(*made) <= room:
-                self._entries[made[0]] = made[1]
-                total += _size(*made)
+            made, paths = packer.close(), " ".join(inside)
+            inside.clear()
+            if made is not None and total + _size(paths, made) <= room:
+                self._entries[paths] = made
+                total += _size(paths, made)
             elif made is not None:
                 missing += 1
 
@@ -243,7 +216,8 @@ class Collection:
                 missing += 1
                 continue
             for path, value in together:
-                packer.add(base + path, value)
+                inside.append(base + path)
+                packer.add(value)
                 if packer.is_full:
                     close()
         close()
@@ -268,34 +242,57 @@ class Collection:
             Group.VIEWS,
             Group.HISTORIES,
         ):
-            left, inside, packer = room, list[_Part](), _Packer()
+            left, parts = room, groups[group]
 
-            def close(
-                group: Group = group, inside: list[_Part] = inside, packer: _Packer = packer
+            def tell(
+                at: int, group: Group = group, parts: list[_Part] = parts, before: int = done
             ) -> None:
-                nonlocal left
-                entry = packer.close()
-                if entry is not None:
-                    packed = entry[1] if left > 0 else None
-                    made.setdefault(group, []).append(([*inside], packed))
-                    left -= len(entry[1])
-                    inside.clear()
-
-            for at, part in enumerate(groups[group]):
-                what = f"{group.value}{of}: {at:,} of {len(groups[group]):,}"
-                share = (place + done / count) / len(self._copies)
+                what = f"{group.value}{of}: {at:,} of {len(parts):,}"
+                share = (place + (before + at) / count) / len(self._copies)
                 self._progress(begun + (1 - begun) * share, what)
-                if packer.is_full:
-                    close()
-                inside.append(part)
-                packer.add(part.path, _answer(copy, part))
-                done += 1
-            close()
+
+            with closing(self._packed(copy, group, parts, tell)) as entries:
+                for inside, entry in entries:
+                    made.setdefault(group, []).append((inside, entry if left > 0 else None))
+                    left -= len(entry)
+            done += len(parts)
         return made
 
+    def _packed(
+        self, copy: RunCopy, group: Group, parts: list[_Part], tell: Callable[[int], None]
+    ) -> Generator[tuple[list[_Part], str]]:
+        """The entries of a group, each with the parts in it; `tell` hears how many are begun."""
+        if group is Group.PASSES:
+            yield from _packed_passes(copy.store, parts, tell)
+            return
+        packer, inside = Packer(), list[_Part]()
+        for at, part in enumerate(parts):
+            tell(at)
+            if packer.is_full and (entry := packer.close()) is not None:
+                yield inside, entry
+                inside = []
+            inside.append(part)
+            packer.add(_answer(copy, part))
+        if (entry := packer.close()) is not None:
+            yield inside, entry
+
     def _add(self, path: str, value: Any) -> int:
-        self._entries[path] = _pack(to_json([value]))
+        self._entries[path] = pack(to_json([value]))
         return _size(path, self._entries[path])
+
+
+def _packed_passes(
+    store: Store, parts: list[_Part], tell: Callable[[int], None]
+) -> Generator[tuple[list[_Part], str]]:
+    """The entries of the passes of a run, each with the parts in it."""
+    at = 0
+    tell(at)
+    with closing(packed_passes(store, [part.values[0] for part in parts])) as made:
+        for packed in made:
+            for count, entry in packed.entries:
+                yield parts[at : at + count], entry
+                at += count
+            tell(at)
 
 
 def _head(store: Run) -> dict[str, Any]:
@@ -335,7 +332,3 @@ def _first(group: Group, answer: Answer) -> Answer:
 def _size(paths: str, packed: str) -> int:
     """Bytes of an entry in the file."""
     return len(paths) + len(packed) + _AROUND
-
-
-def _pack(raw: bytes) -> str:
-    return base64.b64encode(gzip.compress(raw, LEVEL, mtime=0)).decode()

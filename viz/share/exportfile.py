@@ -2,8 +2,9 @@
 the traces that it was made from; and how all are found again.
 
 Version 1 had no trace and did not say its version. A file without a trace is one of those, or its
-budget had no room. Versions 1 and 2 hold one run, and their answers do not name it. Unpacks to a
-folder, in pieces, and never more than MAX_TRACE bytes.
+budget had no room. Versions 1 and 2 hold one run, and their answers do not name it; up to 3, passes
+are not dense (`viz/share/packed/dense.py`). Unpacks to a folder, in pieces, and never more than
+MAX_TRACE bytes.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from viz.views.compiled import MAX_FILES, path_of
 from viz.views.process import MAX_PROCESSES
 from viz.views.run import FIRST, NAMES, base_of
 
-VERSION: Final = 3
+VERSION: Final = 4
 LEVEL: Final = 6
 """Of gzip: 9 takes 5% of the time of an export, and makes files that are 1% smaller."""
 MAX_TRACE: Final = 1 << 30

@@ -194,6 +194,20 @@ class Store:
                 "untimed": untimed(process.file for process in self._processes),
             }
 
+    def node_counts(self, rewrite: int) -> list[tuple[int, int, int]] | None:
+        """The rules of a pass, by the numbers of its file, with how many nodes each added and
+        removed; None where that has not been counted."""
+        with self._lock:
+            found = self._files.find(rewrite, lambda f: f.rewrites)
+        return found and found[0].node_counts.of(found[1].id)
+
+    def take_node_counts(self, rewrite: int, counts: Sequence[tuple[int, int, int]]) -> None:
+        """Takes over what `node_counts` says of a pass of the same trace in another process."""
+        with self._lock:
+            found = self._files.find(rewrite, lambda f: f.rewrites)
+        if found is not None:
+            found[0].node_counts.take_over(found[1], counts)
+
     def rule_matches(self, seconds: float = float("inf")) -> dict[str, Any]:
         """How often each rule matched in each rewrite: `matches` of `rule` in `rewrite`, by rule,
         then in the order in which the rewrites began. Counts for at most `seconds` more; `done`

@@ -17,6 +17,7 @@ from viz.format import schema
 from viz.format.schema import REDACTED
 from viz.share.exportfile import VERSION, version_of, version_tag
 from viz.share.html import export_html
+from viz.share.packed.dense import restored
 from viz.share.redaction import NO_TEXT, SAID, exception, without_folders
 from viz.views.store import Store
 
@@ -33,7 +34,7 @@ def entries(html: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for block in BLOCK.findall(html):
         for paths, packed in json.loads(block).items():
-            items = json.loads(gzip.decompress(base64.b64decode(packed)))
+            items = map(restored, json.loads(gzip.decompress(base64.b64decode(packed))))
             found.update(zip(paths.split(" "), items, strict=True))
     return found
 

@@ -14,6 +14,7 @@ from typing import Any, Final, cast
 
 from core.errors import TraceError
 from viz.format.pack import MAX_RAW, read_json, take_json
+from viz.share.packed.dense import restored
 
 _BLOCK: Final = re.compile(r'<script type="application/json" id="uopviz-data-\d+">([^<]*)</script>')
 _GZIP: Final = 31
@@ -84,7 +85,10 @@ def _unpack(path: Path, packed: str) -> list[Any]:
         raise no_export(path, "a part is damaged") from error
     if not isinstance(found, list):
         raise no_export(path, "a part is damaged")
-    return cast("list[Any]", found)
+    try:
+        return [restored(answer) for answer in cast("list[Any]", found)]
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise no_export(path, "a pass is damaged") from error
 
 
 def no_export(path: Path, why: str) -> TraceError:

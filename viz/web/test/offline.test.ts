@@ -7,6 +7,7 @@ import { describe, expect, it, vi } from "vitest";
 import { examine } from "../src/data/offline/examine";
 import type { Message } from "../src/data/offline/examiner";
 import { baseOf, FIRST_RUN, pathOf } from "../src/data/backend";
+import { restored } from "../src/data/offline/dense";
 import { OfflineSearch, type Held, type Part } from "../src/data/offline/search";
 import { COMMUTATIVE, isStructural } from "../src/data/offline/shape";
 import { asNumber, casefold, first, splitLines } from "../src/data/offline/text";
@@ -175,6 +176,15 @@ describe("texts as Python reads them", () => {
     for (const text of texts) expect(isStructural(text), text).toBe(false);
     expect(isStructural("mul(x, y)", ["MUL"])).toBe(true);
     expect(isStructural("fma(x, y)", ["MUL"])).toBe(false);
+  });
+
+  it("restores dense passes, and nothing else", () => {
+    const file = new URL("./data/dense.json", import.meta.url);
+    const { bundle, dense } = JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;
+    expect(restored(dense)).toEqual(bundle);
+    for (const answer of [null, 3, "text", [], { version: 1 }, bundle])
+      expect(restored(answer)).toBe(answer);
+    expect(() => restored({ version: 2 })).toThrow();
   });
 
   it("unpacks an entry", async () => {

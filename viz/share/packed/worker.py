@@ -1,0 +1,41 @@
+"""A process that packs passes of a trace, some with each request: `viz/share/packed/passes.py`
+asks. Reads the trace once. Never writes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from core.garbage import collector_paused
+from viz.share.packed.passes import pack_passes
+from viz.views.store import Store
+from viz.workers.serve import serve
+
+MEMORY: Final = 6 << 30
+"""Bytes that the process may write: a pass may take `viz.budget.MEMORY`, and the trace is read."""
+
+
+@cache
+def _opened(trace: str, compiled: tuple[tuple[int, str], ...]) -> Store:
+    store = Store(Path(trace))
+    known = {one.number for one in store.compilations}
+    for number, path in compiled:
+        if number not in known:
+            store.attach(Path(path), number=number)
+    return store
+
+
+def pack_job(request: Mapping[str, Any]) -> Any:
+    """The entries of `passes` of a trace: see `Packed`. Raises UopvizError."""
+    compiled = tuple((int(number), str(path)) for number, path in request["compiled"])
+    store = _opened(str(request["trace"]), compiled)
+    with collector_paused():
+        return asdict(pack_passes(store, request["passes"]))
+
+
+if __name__ == "__main__":
+    sys.exit(serve(pack_job, "a pass", MEMORY))
