@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from tests.bench.measure import table
 from tests.planted.mistake import KINDS, Mistake
+from viz.check.known.whole import STEPS
 
 Data = Mapping[str, Any]
 WORST: Final = ("unchecked", "assumes", "sampled", "proved")
@@ -17,6 +18,7 @@ CHECK: Final = (
     "named",
     "pass named",
     "other named",
+    "program named",
     "not checkable",
     "assumed",
     "sampled",
@@ -63,16 +65,19 @@ def _of_check(mistake: Mistake, answer: Data) -> tuple[str, list[str]]:
     rules: Mapping[str, Mapping[str, int]] = answer.get("rules", {})
     wrong = [name for name, counts in rules.items() if "differs" in counts]
     passes = ["pass " + name for name in answer.get("passes", ())]
+    texts = ["pass " + place for place in answer.get("texts", ()) if place not in ("", STEPS)]
     sure = [name for name in wrong if rules[name].get("possible", 0) < rules[name]["differs"]]
-    others = [f"check: {name}" for name in sure if name not in mistake.blame]
-    if any(name in mistake.blame for name in (*wrong, *passes)):
+    others = [f"check: {name}" for name in (*sure, *texts) if name not in mistake.blame]
+    if any(name in mistake.blame for name in (*wrong, *passes, *texts)):
         return "named", others
-    if sure:
+    if sure or texts:
         return "other named", others
     if wrong:
         return "pass named", others
     if passes:
         return "pass named", others
+    if answer.get("texts"):
+        return "program named", others
     if not rules:
         return "not checkable", []
     found = {kind for name in mistake.blame for kind in rules.get(name, {})}

@@ -74,7 +74,8 @@ def _alarms(answers: dict[str, dict[str, object]]) -> list[str]:
         said = result_of(
             Mistake("", KINDS[0], "", "", "", name, ()), {**answer, "run": {"effect": "?"}}
         )
-        if said.others or said.check in ("pass named",) or said.bisect == "pass named":
+        unsure = ("pass named", "program named")
+        if said.others or said.check in unsure or said.bisect in unsure:
             found.append(f"  {name}: {', '.join(said.others)} {said.check} {said.bisect}")
     return found
 

@@ -143,24 +143,45 @@ def _asked(request: Data) -> list[str]:
 
 def check(request: Data) -> Data:
     """What `uopviz check` says: for each rule the verdicts of its steps, counted, and the first
-    step that differs."""
-    rules: dict[str, dict[str, int]] = {}
-    first: dict[str, str] = {}
+    step that differs; of kernels as a whole, how many are in each state ("wholes"), what is named
+    where a text differs and no step does ("texts"), and why others were not run."""
+    made: Data = {"rules": {}, "first": {}, "wholes": {}, "texts": [], "why": {}}
     for trace in _asked(request):
-        _check(trace, rules, first)
-    return {"rules": rules, "first": first}
+        _check(trace, made)
+    made["texts"] = list(dict.fromkeys(made["texts"]))
+    return made
 
 
-def _check(trace: str, rules: dict[str, dict[str, int]], first: dict[str, str]) -> None:
+def _check(trace: str, made: Data) -> None:
+    from viz.bisect import worker as task_worker
     from viz.check.message import message
     from viz.check.part import AMONG, Part, check_part
+    from viz.check.whole import judged
+    from viz.check.whole.kernels import kernels_of, wholes_of
     from viz.views.store import Store
+
+    def here(tasks: Sequence[Data], told: Any) -> None:
+        for at, task in enumerate(tasks):
+            told(at, task_worker.answer(json.dumps({**task, "memory": 1 << 40})))
+
+    judged.limit_files = task_worker.limit_memory = lambda _: None
+    rules: dict[str, dict[str, int]] = made["rules"]
+    first: dict[str, str] = made["first"]
 
     store = Store(trace)
     try:
         passes = tuple(r["id"] for r in store.tree()["rows"] if r["kind"] == "rewrite")
-        parts = check_part(Part(trace, passes, seconds=SECONDS - 15.0))
-        for row in message(store, parts)["rules"]:
+        parts = check_part(Part(trace, passes, seconds=SECONDS - 25.0))
+        whole: list[Data] = []
+        wholes_of(store, kernels_of(store)).run(here, whole.append)
+        said = message(store, parts, whole)
+        for one in said["kernels"]:
+            made["wholes"][one["state"]] = made["wholes"].get(one["state"], 0) + 1
+            made["why"].setdefault(one["why"] or one["device"], one["name"])
+            if one["state"] == "differs" and one["because"] is None:
+                made["texts"].append(one["place"])
+                first.setdefault(f"text: {one['place']}", f"{one['name']}: {one['outcome']}"[:500])
+        for row in said["rules"]:
             kind, name, how = row["verdict"]["kind"], row["name"], row["verdict"]["how"]
             counts = rules.setdefault(name, {})
             counts[kind] = counts.get(kind, 0) + row["steps"]

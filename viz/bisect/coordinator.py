@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from viz.bisect.tasks import Tasks, do_all, processes
-from viz.bisect.workers import Workers
+from viz.whatif.workers import Workers
 from viz.work.lines import answer_request, part, progress
 
 

@@ -17,7 +17,6 @@ from core.errors import ServerError, UopvizError
 from core.prove.verdict import KINDS
 from core.target import target_named
 from viz.bisect.tasks import Progress, Tasks, do_all, processes
-from viz.bisect.workers import Workers, elsewhere
 from viz.check.failed import failures
 from viz.check.known.answers import FOREIGN
 from viz.check.known.beside import keep, renumbered, take_kept
@@ -31,6 +30,7 @@ from viz.whatif.bisect import Search, search_of
 from viz.whatif.changed import changed_rules
 from viz.whatif.isolated import SECONDS
 from viz.whatif.variant import Variant
+from viz.whatif.workers import Workers, elsewhere
 
 Data = dict[str, Any]
 _VERSION: Final = 1

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from viz.bisect.workers import Do
+from viz.whatif.workers import Do
 
 MOST_SEARCHED: Final = 8
 """Kernels in which the guilty step is looked for, the smallest first: a wrong rule makes many

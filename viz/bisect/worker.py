@@ -1,6 +1,6 @@
 """A worker process of this room: one task in each line of its input, one answer in each line of its
-output, until the input ends. A kernel is compiled with the code on disk and judged, or steps of a
-trace are checked.
+output, until the input ends. A kernel is compiled with the code on disk and judged, or one of a
+trace is run as a whole, or steps of it are checked.
 
 Graphs may come from a stranger's trace: they are decoded strictly and checked before anything is
 run.
@@ -17,6 +17,7 @@ from core.check.isolate import MEMORY_LIMIT
 from core.check.limits import limit_memory
 from core.errors import UopvizError
 from viz.check.part import Part, check_part
+from viz.check.whole.judged import whole_job
 from viz.whatif.worker import bisect_job
 from viz.work.lines import WRONG_REQUEST
 
@@ -34,6 +35,7 @@ def check_task(request: Mapping[str, Any]) -> Data:
 TASKS: Final[Mapping[str, Callable[[Mapping[str, Any]], Data]]] = {
     "bisect": bisect_job,
     "check": check_task,
+    "whole": whole_job,
 }
 
 

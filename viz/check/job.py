@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from core.errors import ServerError, UopvizError
 from viz.check.known.answers import FOREIGN
 from viz.check.known.beside import keep, renumbered, take_kept
 from viz.check.known.kept import checked_pass
+from viz.check.known.whole import counted, settled, whole_kernel
+from viz.check.whole.kernels import kernels_of, wholes_of
 from viz.views.compiled import FIRST
 from viz.views.process import STRIDE
 from viz.views.store import Store
@@ -35,7 +37,8 @@ class Asked:
 
 
 class Check:
-    """A check of a run. `changed` is told when more is known. Raises ServerError where nothing of
+    """A check of a run: of steps, and of kernels as a whole, unless only a pass or a rule is asked
+    for. `changed` is told when more is known. Raises ServerError where nothing of
     the run can be checked, or what is asked for is not in it."""
 
     def __init__(self, store: Store, asked: Asked, changed: Callable[[], None]) -> None:
@@ -44,14 +47,20 @@ class Check:
         self._store, self._changed = store, changed
         self._rules = [_rule(store, asked.rule)] if asked.rule is not None else []
         self._asked = _passes(store, asked)
-        known = set[int]() if asked.again else take_kept(store).whole()
+        checks = take_kept(store)
+        known = set[int]() if asked.again else checks.whole()
         self._left = [number for number in self._asked if number not in known]
         self._wanted = frozenset(self._left)
+        whole = asked.rewrite is None and asked.rule is None
+        self._kernels = frozenset(kernels_of(store, asked.kernel) if whole else ())
+        self._wholes = wholes_of(
+            store, sorted(self._kernels), () if asked.again else settled(checks)
+        )
 
     @property
     def request(self) -> Data | None:
         """For the worker; None where all is known."""
-        if not self._left:
+        if not self._left and not self._wholes:
             return None
         files = self._store.files
         return {
@@ -60,10 +69,17 @@ class Check:
             "files": [file.path.name for file in files],
             "rewrites": self._left,
             "rules": self._rules,
+            "kernels": self._wholes.data(),
         }
 
     def take(self, part: object) -> None:
-        """Takes up the result of one pass. Raises FormatError where it is none."""
+        """Takes up the result of one pass or kernel. Raises FormatError where it is none."""
+        if isinstance(part, dict) and "kernel" in part:
+            whole = whole_kernel(cast("Data", part))
+            if whole["kernel"] in self._kernels:
+                self._store.checks.add_kernel(whole)
+                self._changed()
+            return
         checked = renumbered(self._store, checked_pass(part))
         if checked["rewrite"] in self._wanted:
             self._store.checks.add(checked, whole=not self._rules)
@@ -78,7 +94,12 @@ class Check:
     def answer(self, _: object = None) -> Data:
         """`CheckDone`: what is known of what was asked for."""
         checks = self._store.checks
-        return {"passes": len(self._asked), "counts": checks.counts(self._asked)}
+        kernels = [one for one in checks.kernels() if one["kernel"] in self._kernels]
+        return {
+            "passes": len(self._asked),
+            "counts": checks.counts(self._asked),
+            "kernels": counted(kernels),
+        }
 
 
 def _passes(store: Store, asked: Asked) -> list[int]:

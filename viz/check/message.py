@@ -12,6 +12,8 @@ from typing import Any, Final
 from core.prove.bitvector import HINT, solver_module
 from core.prove.verdict import KINDS, Kind, verdict_of
 from viz.check.failed import failures
+from viz.check.known.whole import STATES, counted
+from viz.format.cells import as_text
 from viz.views.compiled import FIRST
 from viz.views.process import STRIDE
 from viz.views.store import Store
@@ -22,8 +24,8 @@ MOST: Final = 10_000
 """Rows."""
 
 
-def message(store: Store, passes: Sequence[Data]) -> Data:
-    """`Checked` of docs/json.md."""
+def message(store: Store, passes: Sequence[Data], kernels: Sequence[Data] = ()) -> Data:
+    """`Checked` of docs/json.md: passes, and what is known of kernels as a whole."""
     rewrites = [row for row in store.tree()["rows"] if row["kind"] == "rewrite"]
     names = {row["id"]: row["name"] for row in rewrites}
     rules = {row["id"]: row for row in store.rules()}
@@ -78,7 +80,53 @@ def message(store: Store, passes: Sequence[Data]) -> Data:
         "integers": {kind: integers[kind] for kind in KINDS},
         "rules": ordered[:MOST],
         "passes": list(passes),
+        "wholes": counted(kernels),
+        "kernels": _kernels(store, passes, kernels),
         "on_request": sum(row["id"] >= FIRST * STRIDE for row in rewrites),
         "z3": solver_module() is not None,
         "hint": "" if solver_module() is not None else HINT,
     }
+
+
+def _kernels(store: Store, passes: Sequence[Data], kernels: Sequence[Data]) -> list[Data]:
+    """Each kernel with its name, and the first of its steps that differs; the worst first."""
+    if not kernels:
+        return []
+    kernel_of: dict[int, int] = {}
+    named: dict[int, tuple[int, str]] = {}
+    names: dict[int, tuple[str, str]] = {}
+    for row in store.tree()["rows"]:  # parents come before their children
+        kernel = kernel_of.get(row["parent"])
+        if row["kind"] == "context" and row["label"] == "kernel":
+            kernel = row["id"]
+            names[kernel] = row["name"], _target(store, kernel)
+        if kernel is not None:
+            kernel_of[row["row"]] = kernel
+            if row["kind"] == "rewrite":
+                named[row["id"]] = kernel, row["name"]
+    because: dict[int, Data] = {}
+    rules = {row["id"]: str(row["name"]) for row in store.rules()}
+    for checked in sorted(passes, key=lambda one: one["rewrite"]):
+        kernel, name = named.get(checked["rewrite"], (None, ""))
+        kinds = [verdict["kind"] for verdict in checked["verdicts"]]
+        for step, rule, at in checked["steps"]:
+            if kernel is not None and kinds[at] == "differs":
+                first = {"rewrite": checked["rewrite"], "pass": name, "step": step}
+                because.setdefault(kernel, {**first, "rule": rules.get(rule, "?")})
+    order = ("differs", "unknown", *(s for s in STATES if s not in ("differs", "unknown")))
+    rows = [
+        {
+            **one,
+            "name": names.get(one["kernel"], ("?", ""))[0],
+            "target": names.get(one["kernel"], ("?", ""))[1],
+            "because": because.get(one["kernel"]),
+        }
+        for one in kernels
+    ]
+    return sorted(rows, key=lambda one: (order.index(one["state"]), one["kernel"]))
+
+
+def _target(store: Store, kernel: int) -> str:
+    """The target that a kernel was compiled for."""
+    context = store.processes[kernel // STRIDE].file.contexts[kernel % STRIDE]
+    return as_text(context.meta.get("target"), 200)

@@ -2,7 +2,8 @@
 where they are many.
 
 Reads one request as JSON and answers in lines of JSON: "progress", the result of each pass as a
-"part", and how many there were. Nothing of a trace is evaluated, and no rule is called.
+"part", and how many there were; then each kernel as a whole. Nothing of a trace is evaluated, and
+no rule is called; kernels are run by processes of their own (viz/check/whole/judged.py).
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ from typing import Any, Final
 from core.check.limits import limit_files
 from viz.check.part import Part, check_part, opened_as
 from viz.check.run import check_passes, how_far, processes
+from viz.check.whole.kernels import IN_ALL, Wholes
+from viz.check.whole.kernels import SECONDS as KERNEL_SECONDS
+from viz.whatif.workers import Workers
 from viz.work.lines import answer_request, part, progress
 
 FEW: Final = 4
@@ -29,16 +33,18 @@ SECONDS: Final = 600.0
 
 def check_job(request: Mapping[str, Any]) -> dict[str, int]:
     """Checks the passes `rewrites` of the trace `trace`, or their steps of `rules` by name; `files`
-    are those of its processes, as they are numbered. {"passes"}, how many."""
+    are those of its processes, as they are numbered; `kernels`, if any, are run as a whole.
+    {"passes"}, how many."""
     limit_files(MAX_FILE)
     path, numbers = str(request["trace"]), tuple(int(n) for n in request["rewrites"])
     rules = frozenset(str(name) for name in request["rules"])
     files = tuple(str(name) for name in request["files"])
     asked = Part(path, numbers, rules, SECONDS, files=files)
-    progress(how_far(0, len(numbers)))
+    jobs = max(1, min(MOST_JOBS, (os.cpu_count() or 2) // 2))
+    if numbers:
+        progress(how_far(0, len(numbers)))
     if len(numbers) > FEW:
         store = opened_as(path, files)
-        jobs = max(1, min(MOST_JOBS, (os.cpu_count() or 2) // 2))
         memory = int(request["memory"]) // jobs
         check_passes(store, asked, jobs, progress, lambda n: processes(n, memory), part)
         store.close()
@@ -47,7 +53,25 @@ def check_job(request: Mapping[str, Any]) -> dict[str, int]:
             for checked in check_part(replace(asked, rewrites=(number,))):
                 part(checked)
             progress(how_far(done, len(numbers)))
+    _run_kernels(Wholes.of(request.get("kernels")), jobs)
     return {"passes": len(numbers)}
+
+
+def _run_kernels(wholes: Wholes, jobs: int) -> None:
+    """Each in a process of its own or one after another in the same; a part of the answer each."""
+    workers = Workers(jobs, KERNEL_SECONDS, grouped=True)
+    done, count = 0, sum(len(alike) for alike in wholes.numbers) + len(wholes.refused)
+
+    def tell(one: dict[str, Any]) -> None:
+        nonlocal done
+        done += 1
+        part(one)
+        progress(f"ran {done:,} of {count:,} {'kernel' if count == 1 else 'kernels'} as a whole")
+
+    try:
+        wholes.run(lambda tasks, told: workers.do(tasks, told, IN_ALL), tell)
+    finally:
+        workers.close()
 
 
 def main() -> int:

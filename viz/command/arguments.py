@@ -86,6 +86,13 @@ def positive(text: str) -> int:
     return int(text)
 
 
+def natural(text: str) -> int:
+    """An integer from 0 on, of at most 6 digits. Raises ArgumentTypeError."""
+    if not text.isdecimal() or len(text) > 6:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 on")
+    return int(text)
+
+
 def width(text: str) -> int:
     """The width of a beam search. Raises ArgumentTypeError."""
     if not text.isdecimal() or len(text) > 3 or not 1 <= int(text) <= BEAM.high:

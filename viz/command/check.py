@@ -1,31 +1,39 @@
-"""`uopviz check`: whether the steps of a run are right; exit code 1 where one is not.
+"""`uopviz check`: whether the steps of a run are right, and the texts of its kernels; exit code 1
+where one is not.
 
-Reads a run, checks its replacements in processes, prints, and keeps the results beside the trace.
+Reads a run, checks its replacements and runs its kernels in processes, prints, and keeps the
+results beside the trace.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from typing import Final
 
 from core.errors import TraceError
 from core.prove.verdict import verdict_of
 from viz.check.known.beside import identity_of, place_of
-from viz.check.known.kept import load, save
+from viz.check.known.kept import Kept, load, save
+from viz.check.known.whole import SAID, blamed
 from viz.check.message import message
 from viz.check.part import Part
 from viz.check.run import NewExecutor, check_passes, processes
+from viz.check.whole.kernels import SECONDS, kernels_of, wholes_of
 from viz.command.columns import Column, plural, table
 from viz.command.names import Row, below, find_kernel, find_pass, find_rule, program_rows
 from viz.command.session import open_store, put
 from viz.terminal import Line, Styled
 from viz.views.store import Store
+from viz.whatif.workers import Workers, elsewhere
 from viz.work.executors import executor_at
 
 _ROWS: Final = 40
 """Rows of steps that are not proved."""
+_REASONS: Final = 10
+"""Reasons for which kernels were not run."""
 _SHOWN: Final = {
     "proved": "proved",
     "sampled": "holds for all samples",
@@ -36,7 +44,7 @@ _SHOWN: Final = {
 
 
 def check(options: argparse.Namespace) -> int:
-    """Checks the steps of a run."""
+    """Checks the steps of a run, and runs its kernels."""
     store = open_store(options)
     if not isinstance(store, Store):
         raise TraceError(
@@ -49,8 +57,8 @@ def check(options: argparse.Namespace) -> int:
     if options.rule is not None:
         rules = frozenset({find_rule(store.rules(), options.rule)["name"]})
     of, place = identity_of(store), place_of(store)
-    known = {} if options.again or of is None else load(place, of)
-    wanted = tuple(n for n in rewrites if rules or n not in known)
+    known = Kept() if options.again or of is None else load(place, of)
+    wanted = tuple(n for n in rewrites if rules or n not in known.passes)
     files = [file.path for file in store.files]  # of an exported file, what was unpacked
     names, seconds = tuple(path.name for path in files), float(options.seconds)
     part = Part(str(files[0].absolute()), wanted, rules, seconds, files=names)
@@ -63,14 +71,46 @@ def check(options: argparse.Namespace) -> int:
     if wanted:
         found = check_passes(store, part, options.jobs, telling, _executor(options.executor))
         made = {one["rewrite"]: one for one in found}
-    if not rules and made and of is not None:
-        save(place, of, known | made)
-    passes = [(known | made)[n] for n in rewrites if n in known or n in made]
+    whole: dict[int, Row] = {}
+    if not rules and options.pass_name is None and store.compiles:
+        whole = _run_kernels(store, options, known, telling)
+    found = Kept(known.passes | made, known.kernels | whole)
+    if not rules and (made or whole) and of is not None:
+        save(place, of, found)
+    passes = [found.passes[n] for n in rewrites if n in found.passes]
     if rules:
         passes = [one for one in made.values() if one["steps"]]
-    data = message(store, passes)
+    data = message(store, passes, [whole[number] for number in sorted(whole)])
     put(options, data, lines(data))
-    return int(data["counts"]["differs"] > 0)
+    return int(data["counts"]["differs"] > 0 or data["wholes"]["differs"] > 0)
+
+
+def _run_kernels(
+    store: Store, options: argparse.Namespace, known: Kept, telling: Callable[[str], None]
+) -> dict[int, Row]:
+    """What the kernels that are meant come to as a whole, those that are known among them."""
+    kernel = None
+    if options.kernel is not None:
+        kernel = find_kernel(store.tree()["rows"], options.kernel)["id"]
+    asked = kernels_of(store, kernel)
+    made = {number: known.kernels[number] for number in asked if number in known.kernels}
+    wholes = wholes_of(store, asked, made)
+    if not options.run_seconds:
+        return made
+
+    def tell(one: Row) -> None:
+        made[one["kernel"]] = one
+        telling(f"ran {len(made):,} of {plural(len(asked), 'kernel')} as a whole")
+
+    if options.executor is not None and wholes.tasks:
+        wholes.run(elsewhere(executor_at(options.executor), SECONDS), tell)
+        return made
+    workers = Workers(options.jobs, SECONDS)
+    try:
+        wholes.run(lambda tasks, told: workers.do(tasks, told, options.run_seconds), tell)
+    finally:
+        workers.close()
+    return made
 
 
 def _executor(address: str | None) -> NewExecutor:
@@ -121,6 +161,9 @@ def lines(data: Row) -> Iterator[Line]:
     for row in rows:
         if row["verdict"]["kind"] == "differs":
             yield from _difference(row)
+    if data["kernels"]:
+        yield ""
+        yield from _of_kernels(data)
     if data["hint"]:
         yield Styled(data["hint"], "hint")
 
@@ -144,3 +187,34 @@ def _difference(row: Row) -> Iterator[Line]:
         yield f"  {name} = {value}"
     yield f"  before: {verdict.before}"
     yield f"  after:  {verdict.after}"
+
+
+def _of_kernels(data: Row) -> Iterator[Line]:
+    """What kernels came to as a whole: shares, why some were not run, and what differs."""
+    kernels = data["kernels"]
+    yield Styled(
+        f"{plural(len(kernels), 'kernel')} as a whole, the text against its program", "heading"
+    )
+    for state, text in SAID.items():
+        yield f"  {text:<28} {data['wholes'][state]:>9,}"
+    reasons = Counter(one["why"] for one in kernels if one["state"] == "unknown")
+    for why, count in reasons.most_common(_REASONS):
+        yield f"    {count:>7,}  {why}"
+    if len(reasons) > _REASONS:
+        yield Styled(
+            f"    {plural(len(reasons) - _REASONS, 'more reason')}; --json has all", "hint"
+        )
+    for one in kernels:
+        if one["state"] == "differs":
+            yield ""
+            yield Styled(sentence(one), "problem")
+            yield f"  on {one['inputs']}: {one['outcome']['said']}"
+
+
+def sentence(one: Row) -> str:
+    """What is said of a kernel whose text differs."""
+    of = f"the text of {one['name']} for {one['target']}, run on {one['device']}, differs"
+    if because := one["because"]:
+        place = f"step {because['step']} of {because['pass']} ({because['rewrite']})"
+        return f"{of}: a consequence of {because['rule']}, {place}"
+    return f"{of}, and no step of it does: {blamed(one)}"

@@ -9,20 +9,28 @@ import argparse
 import sys
 from typing import Any, Final, NoReturn, cast
 
-from viz.command.arguments import Parser, choosing_run, number, of_trace, positive, printing
+from viz.command.arguments import (
+    Parser,
+    choosing_run,
+    natural,
+    number,
+    of_trace,
+    positive,
+    printing,
+)
 from viz.command.tryparser import add_trying, executing
 from viz.terminal import put_line
 from viz.work.targets import USUAL
 
 _NUMBER_HELP: Final = "number of a pass or group, as listed"
 _DIFF: Final = "compare two runs; exit code 0: equal, 1: they differ, 2: not to be compared"
-_CHECK: Final = "check whether the steps of a run are right; exit code 1: one is not"
+_CHECK: Final = "check whether the steps and texts of a run are right; exit code 1: one is not"
 _WHY_NOT: Final = "print why a rule did not fire at a node of a pass, or where it nearly did"
 
 
 FINDS: Final = {
     "diff": "the runs differ; with `--fail-on`, only in what that lists",
-    "check": "a step is wrong",
+    "check": "a step or the text of a kernel is wrong",
     "bisect": "a result or a step is wrong",
     "what-if": "the kernel fails, or its result is wrong",
     "replay": "a kernel has become another one",
@@ -223,6 +231,14 @@ def build_parser() -> Parser:
         default=600,
         metavar="N",
         help="after so many in a process, what is left is not checked (default: %(default)s)",
+    )
+    made.add_argument(
+        "--run-seconds",
+        type=natural,
+        default=20,
+        metavar="N",
+        help="each kernel is run as a whole, too; after so many seconds no further one is begun, "
+        "with 0 none (default: %(default)s)",
     )
     made.add_argument(
         "--again", action="store_true", help="do not use the results that are beside the trace"

@@ -117,7 +117,8 @@ def _copied(name: str, run: Run, path: Path, redact: bool) -> RunCopy:
     store.texts.publish(run.texts, kernels, Wording(run.places, redact))
     if isinstance(run, Store):
         rows = store.tree()["rows"]
-        store.checks.publish(take_kept(run), {r["id"] for r in rows if r["kind"] == "rewrite"})
+        passes = {r["id"] for r in rows if r["kind"] == "rewrite"}
+        store.checks.publish(take_kept(run), passes, kernels)
     files = {number: file.path for number, file in enumerate(store.files)}
     files |= {one.number: one.file.path for one in store.compilations}
     # files of the run can be found by their own names only, which the copy leaves out

@@ -18,6 +18,7 @@ from core.errors import BudgetError, FormatError, TraceError
 from viz.budget import Budget, within
 from viz.check.known.answers import CHECKS, VERDICTS
 from viz.check.known.kept import checked_pass
+from viz.check.known.whole import kernels_in
 from viz.files.regular import open_regular
 from viz.read.database import Problem
 from viz.read.tracefile import Progress, silent
@@ -145,7 +146,11 @@ class Unpacked(Store):
 
     def _take_checks(self, entries: Below) -> None:
         with suppress(TraceError), within(Budget("what was checked")):
-            for number in summary_in(entries.get(CHECKS.at()))["rewrite"]:
+            stated = entries.get(CHECKS.at())
+            for one in kernels_in(stated):
+                if self.kernel_of(one["kernel"]) == one["kernel"]:
+                    self.checks.add_kernel(one, stated=True)
+            for number in summary_in(stated)["rewrite"]:
                 if self.scope_of(number) is None:
                     continue
                 with suppress(BudgetError, FormatError, RecursionError):

@@ -1,4 +1,5 @@
-"""What checks have found of the passes of a run, as the page shows it: no part of the trace.
+"""What checks have found of the passes and kernels of a run, as the page shows it: no part of the
+trace.
 
 Results come from the file beside the trace, from the workers of a server, and lie in exported
 files. They are kept packed, with what is counted of them. Never checks.
@@ -42,11 +43,13 @@ class _Checked:
 
 class Checks:
     """By pass: {"rewrite", "steps", "verdicts"}, as `CheckedPass.data` of `viz/check/part.py` makes
-    it. Safe to use from several threads."""
+    it. By kernel: `WholeKernel`, what is known of it as a whole. Safe to use from several
+    threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._passes: dict[int, _Checked] = {}
+        self._kernels: dict[int, tuple[Data, bool]] = {}
         self.read: object = None
         """Which state of the file beside the trace is in it; for those who read that."""
 
@@ -60,6 +63,21 @@ class Checks:
             if not whole and before is not None and before.stated == stated:
                 checked, whole = _joined(_unpacked(before), checked), before.whole
             self._passes[number] = _made(checked, whole, stated)
+
+    def add_kernel(self, whole: Data, *, stated: bool = False) -> None:
+        """Takes up what is known of a kernel as a whole."""
+        with self._lock:
+            self._kernels[int(whole["kernel"])] = whole, stated
+
+    def kernels(self) -> list[Data]:
+        """What is known of kernels as a whole, in the order of their numbers."""
+        with self._lock:
+            return [self._kernels[number][0] for number in sorted(self._kernels)]
+
+    def run_here(self) -> set[int]:
+        """The kernels that were run as a whole here, or of which it is known why they cannot be."""
+        with self._lock:
+            return {number for number, (_, stated) in self._kernels.items() if not stated}
 
     def of(self, rewrite: int) -> Data | None:
         """What is known of a pass, with "whole": whether of all its steps."""
@@ -83,12 +101,14 @@ class Checks:
             kept = [self._passes[number] for number in sorted(self._passes)]
         return ((_unpacked(one), one.whole) for one in kept)
 
-    def publish(self, others: Checks, rewrites: Collection[int]) -> None:
-        """Takes up those of some passes."""
+    def publish(self, others: Checks, rewrites: Collection[int], kernels: Collection[int]) -> None:
+        """Takes up those of some passes and kernels."""
         with others._lock:
             kept = {n: one for n, one in others._passes.items() if n in rewrites}
+            whole = {n: one for n, one in others._kernels.items() if n in kernels}
         with self._lock:
             self._passes |= kept
+            self._kernels |= whole
 
     def summary(self) -> Data:
         """Counts of the verdicts of each pass, and the steps that differ, as parallel arrays."""
@@ -123,6 +143,18 @@ def missing(summary: Data, rows: Sequence[Data]) -> int:
         and row["steps"]
         and row["id"] < FIRST * STRIDE
         and row["id"] not in whole
+    )
+
+
+def unrun(kernels: Sequence[Data], rows: Sequence[Data]) -> int:
+    """How many kernels of a program were not run as a whole; rows are those of the tree."""
+    ran = {one["kernel"] for one in kernels if one["state"] != "unknown"}
+    return sum(
+        row["kind"] == "context"
+        and row["label"] == "kernel"
+        and row["id"] < FIRST * STRIDE
+        and row["id"] not in ran
+        for row in rows
     )
 
 

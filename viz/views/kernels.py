@@ -110,6 +110,12 @@ class KernelReader:
         """The values of a kernel that were asked for when it ran; None where none were."""
         return self._file.captured.get(self.ast(context))
 
+    def launch_sizes(self, context: Context) -> list[list[int]]:
+        """The most work groups of a launch, and the threads of each, along x, y and z."""
+        row = self._file.db.one(KERNELS, context.id)
+        info = parse_object(row.info) if row is not None else {}
+        return [[as_int(n) for n in _list(info.get(k))] for k in ("globalSize", "localSize")]
+
     def ast(self, context: Context) -> int:
         """The node of the kernel's AST: as recorded, or the input of its first pass; 0 for none."""
         row = self._file.db.one(KERNELS, context.id)

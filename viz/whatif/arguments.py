@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 import numpy as np
 
@@ -40,6 +40,29 @@ _REDUCES: Final = frozenset(
 )
 
 
+class ArgumentSet(Protocol):
+    """What a kernel is run on. `precise`: every element is compared by its own size, and zeros with
+    their signs."""
+
+    @property
+    def precise(self) -> bool:
+        """See above."""
+        ...
+
+    @property
+    def said(self) -> str:
+        """What the arguments are, in words."""
+        ...
+
+    def variables(self, ast: UOp) -> dict[str, int]:
+        """The value of each variable."""
+        ...
+
+    def memory(self, ast: UOp, most_bytes: int) -> list[Array]:
+        """The arguments in order. Raises RunError where they would take more bytes."""
+        ...
+
+
 @dataclass(frozen=True)
 class Given:
     """One set of arguments. `part`: where variables are between their smallest value and their
@@ -50,8 +73,13 @@ class Given:
     part: float
     precise: bool = False
 
+    @property
+    def said(self) -> str:
+        """See ArgumentSet."""
+        return "corner values" if self.values is Values.CORNERS else "random numbers"
+
     def variables(self, ast: UOp) -> dict[str, int]:
-        """The value of each variable."""
+        """See ArgumentSet."""
         found: dict[str, int] = {}
         for u in ast.toposort():
             if u.op is Ops.DEFINE_VAR:
@@ -60,7 +88,7 @@ class Given:
         return found
 
     def memory(self, ast: UOp, most_bytes: int) -> list[Array]:
-        """The arguments in order. Raises RunError where they would take more bytes."""
+        """See ArgumentSet."""
         made = random_inputs(ast, seed=self.seed, values=self.values, most_bytes=most_bytes)
         held = [made.buffers[u.arg] for u in arguments(ast)]
         if self.values is not Values.CORNERS:

@@ -24,6 +24,7 @@ WORKER: Final = "viz.whatif.worker"
 MODULES: Final = {
     "replay": "viz.whatif.replaying",
     "check": "viz.check.worker",
+    "whole": "viz.bisect.worker",
     "search": "viz.workbench.worker",
 }
 """Jobs with a worker of their own."""

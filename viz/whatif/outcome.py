@@ -26,7 +26,7 @@ from core.uop.kernels import stores_of
 from core.uop.ops import Ops
 from core.uop.pointer import pointer_of
 from core.uop.uop import UOp
-from viz.whatif.arguments import RANDOM, Given
+from viz.whatif.arguments import RANDOM, ArgumentSet
 
 MEMORY: Final = 4 << 30
 """Bytes that evaluating the reference may take with the arguments."""
@@ -82,7 +82,7 @@ class Expected:
     """A kernel on arguments that are always the same, and what the reference makes of them. Raises
     RunError where it cannot be evaluated."""
 
-    def __init__(self, ast: UOp, given: Given = RANDOM) -> None:
+    def __init__(self, ast: UOp, given: ArgumentSet = RANDOM) -> None:
         self.ast, self.given = ast, given
         self.arguments = given.memory(ast, MAX_BYTES)
         self.variables = given.variables(ast)

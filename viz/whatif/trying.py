@@ -28,7 +28,7 @@ from core.toolchain.processor import host_target
 from core.toolchain.program import Program
 from core.uop.policy import ignoring
 from core.uop.uop import UOp
-from viz.whatif.arguments import RANDOM, Given
+from viz.whatif.arguments import RANDOM, ArgumentSet
 from viz.whatif.inturn import SECONDS, Launch, in_turn
 from viz.whatif.outcome import Expected, Outcome
 
@@ -73,7 +73,7 @@ class Trial:
     """Programs of one kernel on the same arguments. Raises RunError where the reference cannot
     evaluate the kernel."""
 
-    def __init__(self, ast: UOp, given: Given = RANDOM) -> None:
+    def __init__(self, ast: UOp, given: ArgumentSet = RANDOM) -> None:
         self._ast = ast
         with ignoring():
             self._expected = Expected(ast, given)

@@ -14,11 +14,10 @@ from typing import Any, Final
 
 from core.check.limits import limit_files
 from core.check.safety import MAX_BYTES, check_kernel
-from core.errors import CompileError, FaultError, UopvizError
+from core.errors import CompileError, RunError, UopvizError
 from core.runtime.device import Device
 from core.target import Target, target_named
 from core.toolchain.program import Program
-from core.uop.kernels import work_of
 from core.uop.serial import to_data
 from core.uop.uop import UOp
 from viz.format.cells import as_text
@@ -28,7 +27,6 @@ from viz.whatif.given import MAX_TRACE, error_data, flags_of, kernel_of, name_of
 from viz.whatif.isolated import TRACE
 from viz.whatif.launchcase import launch_case
 from viz.whatif.minimise import minimise
-from viz.whatif.outcome import LARGEST, Outcome
 from viz.whatif.recompile import (
     Compiled,
     Recording,
@@ -39,15 +37,14 @@ from viz.whatif.recompile import (
     record_text,
     text_facts,
 )
-from viz.whatif.trying import Trial, check_device, device_of, emulated, old_program
+from viz.whatif.textrun import NOT_RUN, device_for, rendering, run_text, said_of
+from viz.whatif.trying import Trial, check_device, old_program
 from viz.whatif.variant import EditedText, Variant
 from viz.whatif.verdict import culprit_data, outcome_data, verdict_data
 from viz.work.lines import answer_request, progress
 from viz.work.opts import parse_opts
 
 Data = dict[str, Any]
-MAX_EMULATED: Final = 1 << 22
-"""Operations of a kernel that is run on an emulator beside the interpreter: about two seconds."""
 
 
 def variant_job(request: Mapping[str, Any]) -> Data:
@@ -162,27 +159,19 @@ def _on_device(ast: UOp, target: Target, variant: Variant) -> Data:
     if compiled.program is None:
         failed = {"pass": "rendering", "error": error_data(compiled.error), "step": None}
         return {"failed": failed, "wrong": True}
-    device = device_of(target)
-    if device is None and work_of(ast) <= MAX_EMULATED:
-        device = emulated(target)
-    if device is None:
+    try:
+        device = device_for(ast, target)
+    except RunError:
         return {}
-    first: Data | None = None
-    for given in givens(ast):
-        try:
-            _, outcome = Trial(ast, given).judge(compiled.program, device)
-        except FaultError as error:
-            outcome = Outcome(False, LARGEST, 0.0, 0, fault=str(error.what))
-        except (UopvizError, ArithmeticError, ValueError) as error:
-            what = error.what if isinstance(error, UopvizError) else str(error)
-            return first or {"notes": [f"not run: {what}"]}
-        first = first or {"device": device, "outcome": outcome_data(outcome)}
-        if not outcome.equal:
-            place = f"rendering {compiled.program.source.kind}"
-            culprit = culprit_data(Culprit(place, after=outcome))
-            said = {"device": device, "outcome": outcome_data(outcome)}
-            return said | {"wrong": True, "culprit": culprit}
-    return first or {}
+    try:
+        made = run_text(ast, compiled.program, device, givens(ast))
+    except NOT_RUN as error:
+        return {"notes": [f"not run: {said_of(error)}"]}
+    said = {"device": device, "outcome": outcome_data(made.shown)}
+    if made.wrong_for is None:
+        return said
+    culprit = culprit_data(Culprit(rendering(compiled.program), after=made.shown))
+    return said | {"wrong": True, "culprit": culprit}
 
 
 def minimise_job(request: Mapping[str, Any]) -> Data:

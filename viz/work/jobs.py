@@ -75,7 +75,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         crashed="the function of the rule may have crashed it; nothing else was harmed",
     ),
     "check": Kind(
-        5 << 30,
+        6 << 30,
         3600.0,
         "viz.check.worker",
         smaller="check one kernel or pass; what was checked until then is kept",

@@ -20,7 +20,7 @@ from core.uop.rewrite import graph_rewrite
 from core.uop.rule import Assumes
 from tests.viz.samples import rules
 from viz.check.known.answers import CHECKS, VERDICTS
-from viz.check.known.kept import kept_path, load
+from viz.check.known.kept import Kept, kept_path, load
 from viz.check.part import Part, check_part
 from viz.check.run import check_passes, processes
 from viz.cli import main
@@ -137,7 +137,7 @@ def test_results_are_found_again_only_where_they_fit(
     data["passes"][0]["steps"] = [[1, 1, 99]]
     for bad in (b"", b"{", b"[1]", json.dumps(data).encode(), good.replace(b'"code"', b'"c0de"')):
         kept.write_bytes(bad)
-        assert load(kept, json.loads(good)["of"]) == {}
+        assert load(kept, json.loads(good)["of"]) == Kept()
 
 
 def test_a_foreign_trace_is_not_checkable(

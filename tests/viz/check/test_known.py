@@ -13,7 +13,7 @@ import pytest
 import viz.check.known.beside
 from viz.check.job import Asked, Check
 from viz.check.known.beside import identity_of, keep, place_of, take_kept
-from viz.check.known.kept import MAX_BYTES, kept_path, load, save
+from viz.check.known.kept import MAX_BYTES, Kept, kept_path, load, save
 from viz.views.checks import MAX_DIFFERING, Checks, summary_in
 from viz.views.process import STRIDE
 from viz.views.store import Store
@@ -151,13 +151,13 @@ def test_links_and_large_files_are_not_read(store: Store, tmp_path: Path) -> Non
     number, of = first_pass(store), identity_of(store)
     assert of is not None
     elsewhere, place = tmp_path / "elsewhere.json", place_of(store)
-    assert save(elsewhere, of, {number: checked(number, PROVED)})
-    assert [*load(elsewhere, of)] == [number]
+    assert save(elsewhere, of, Kept({number: checked(number, PROVED)}))
+    assert [*load(elsewhere, of).passes] == [number]
     place.symlink_to(elsewhere)
-    assert load(place, of) == {} and take_kept(store).rewrites() == []
+    assert load(place, of) == Kept() and take_kept(store).rewrites() == []
     with elsewhere.open("r+b") as file:
         file.truncate(MAX_BYTES + 1)
-    assert load(elsewhere, of) == {}
+    assert load(elsewhere, of) == Kept()
 
 
 def test_results_that_are_still_taken_up_are_not_written_over(
@@ -190,7 +190,7 @@ def test_results_that_are_still_taken_up_are_not_written_over(
     reader.join()
     keeper.join()
     of = identity_of(store)
-    assert of is not None and sorted(real(place_of(store), of)) == [first, second]
+    assert of is not None and sorted(real(place_of(store), of).passes) == [first, second]
 
 
 def test_of_two_that_keep_results_the_later_one_has_all(
@@ -218,7 +218,7 @@ def test_of_two_that_keep_results_the_later_one_has_all(
     one.join()
     other.join()
     of = identity_of(store)
-    assert of is not None and sorted(load(place_of(store), of)) == [first, second]
+    assert of is not None and sorted(load(place_of(store), of).passes) == [first, second]
 
 
 def test_each_run_of_an_exported_file_has_results_of_its_own(store: Store) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from core.prove.bitvector import HINT, solver_module
 from viz.check.known.beside import take_kept
-from viz.views.checks import missing
+from viz.views.checks import missing, unrun
 from viz.views.run import Answer, Group, Keep, Subject
 from viz.views.store import Store
 
@@ -26,9 +26,13 @@ def verdicts(store: Store, rewrite: int) -> dict[str, Any] | None:
 
 def checks(store: Store) -> dict[str, Any]:
     """What is known of all passes: `Checks`."""
-    found = take_kept(store).summary()
+    known = take_kept(store)
+    found = known.summary()
+    rows, kernels = store.tree()["rows"], known.kernels()
     return found | {
-        "missing": missing(found, store.tree()["rows"]),
+        "kernels": kernels,
+        "missing": missing(found, rows),
+        "unrun": unrun(kernels, rows),
         "problem": "" if store.compiles else FOREIGN,
         "hint": "" if solver_module() is not None else HINT,
     }
@@ -48,7 +52,8 @@ CHECKS: Final = Answer(
     "checks",
     "/checks",
     "Checks",
-    "Which passes were checked, and how many of their steps are right",
+    "Which passes were checked, how many of their steps are right, and what each kernel that was "
+    "run as a whole came to",
     checks,
     keep=Keep.NEVER,
     group=Group.CHECKS,

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
-from viz.check.known.kept import identity, kept_path, load, save
+from viz.check.known.kept import Kept, identity, kept_path, load, save
 from viz.views.checks import Checks
 from viz.views.compiled import FIRST
 from viz.views.process import STRIDE, Process
@@ -51,18 +51,28 @@ def take_kept(store: Store) -> Checks:
         state = _state(path)
         if state is not None and state != store.checks.read:
             if (of := identity_of(store)) is not None:
-                known = store.checks.whole()
-                for checked in map(partial(_taken, store), load(path, of).values()):
-                    number = checked["rewrite"]
-                    if number not in known and store.scope_of(number) is not None:
-                        store.checks.add(checked)
+                _take(store, load(path, of))
             store.checks.read = state
         return store.checks
 
 
+def _take(store: Store, kept: Kept) -> None:
+    """Takes up what is kept and not known yet."""
+    known, run_here = store.checks.whole(), store.checks.run_here()
+    for checked in map(partial(_taken, store), kept.passes.values()):
+        number = checked["rewrite"]
+        if number not in known and store.scope_of(number) is not None:
+            store.checks.add(checked)
+    kernels = set(store.kernels()) - run_here
+    for whole in map(partial(_taken_kernel, store), kept.kernels.values()):
+        if whole["kernel"] in kernels:
+            store.checks.add_kernel(whole)
+
+
 def keep(store: Store) -> bool:
-    """Keeps what is known of whole passes beside the trace; whether that was possible. What a
-    program still writes is kept in memory alone, and so is what was compiled on request."""
+    """Keeps what is known of whole passes and of kernels beside the trace; whether that was
+    possible. What a program still writes is kept in memory alone, and so is what was compiled on
+    request."""
     with _keeping(store.checks):
         checks = take_kept(store)
         if store.live or (of := identity_of(store)) is None:
@@ -70,8 +80,11 @@ def keep(store: Store) -> bool:
         own = {number for number in checks.whole() if number < FIRST * STRIDE}
         found = [_given(store, one) for one, _ in checks if one["rewrite"] in own]
         passes = {checked["rewrite"]: checked for checked in found}
+        run_here = checks.run_here()
+        whole = [_given_kernel(store, k) for k in checks.kernels() if k["kernel"] in run_here]
+        kernels = {one["kernel"]: one for one in whole}
         path = place_of(store)
-        if not passes or not save(path, of, passes):
+        if not (passes or kernels) or not save(path, of, Kept(passes, kernels)):
             return False
         checks.read = _state(path)
         return True
@@ -110,6 +123,19 @@ def _taken(store: Store, checked: Data) -> Data:
 
     steps = [[step, here(n), verdict] for step, n, verdict in checked["steps"]]
     return renumbered(store, checked | {"rewrite": here(checked["rewrite"]), "steps": steps})
+
+
+def _given_kernel(store: Store, whole: Data) -> Data:
+    """What is known of a kernel as it is kept, with the number of its process as `_given`."""
+    at, local = divmod(whole["kernel"], STRIDE)
+    return whole | {"kernel": _by_name(store.processes).index(at) * STRIDE + local}
+
+
+def _taken_kernel(store: Store, whole: Data) -> Data:
+    """What `_given_kernel` has made, with the number of `store`."""
+    order = _by_name(store.processes)
+    at, local = divmod(whole["kernel"], STRIDE)
+    return whole | {"kernel": order[at] * STRIDE + local if at < len(order) else whole["kernel"]}
 
 
 def _by_name(processes: Sequence[Process]) -> list[int]:

@@ -11,16 +11,18 @@ import hashlib
 import json
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, cast
 
 from core.errors import FormatError
 from core.prove.verdict import KINDS, verdict_of
+from viz.check.known.whole import LATE, whole_kernel
 from viz.files.regular import open_regular, replace_file
 from viz.views.run import FIRST
 
-VERSION: Final = 4
+VERSION: Final = 5
 MAX_BYTES: Final = 1 << 26
 """Bytes of a file that is read, or written."""
 _ROOT: Final = Path(__file__).parents[3]
@@ -47,26 +49,46 @@ def identity(files: Sequence[Path], held_as: str = FIRST) -> dict[str, Any]:
     return {"version": VERSION, "traces": traces, "run": held_as, "code": _code()}
 
 
-def load(path: Path, wanted: dict[str, Any]) -> dict[int, dict[str, Any]]:
-    """The passes that are known, by their numbers, from the file at `path`; none where it is of
-    another trace, of other code, damaged, larger than MAX_BYTES, no regular file, or not there."""
+@dataclass(frozen=True)
+class Kept:
+    """What is known, by the numbers of passes and of kernels as a whole."""
+
+    passes: dict[int, dict[str, Any]] = field(default_factory=dict[int, dict[str, Any]])
+    kernels: dict[int, dict[str, Any]] = field(default_factory=dict[int, dict[str, Any]])
+
+
+def load(path: Path, wanted: dict[str, Any]) -> Kept:
+    """What is known, from the file at `path`; nothing where it is of another trace, of other code,
+    damaged, larger than MAX_BYTES, no regular file, or not there. What kernels came to depends on
+    more code: it is known where that is the same, too."""
     with suppress(OSError, ValueError, RecursionError, FormatError):
         with open_regular(path, follow=False) as file:
             begin = file.read(MAX_BYTES + 1)
         if len(begin) > MAX_BYTES:
-            return {}
-        data = json.loads(begin)
-        if isinstance(data, dict) and cast("dict[str, Any]", data).get("of") == wanted:
-            passes = cast("dict[str, Any]", data).get("passes")
-            if isinstance(passes, list):
+            return Kept()
+        read = json.loads(begin)
+        data = cast("dict[str, Any]", read) if isinstance(read, dict) else {}
+        if data.get("of") == wanted:
+            passes, whole = data.get("passes"), data.get("kernels")
+            if isinstance(passes, list) and isinstance(whole, list):
                 checked = [checked_pass(one) for one in cast("list[object]", passes)]
-                return {one["rewrite"]: one for one in checked}
-    return {}
+                ran = [whole_kernel(one) for one in cast("list[object]", whole)]
+                same = data.get("ran") == _code_that_runs()
+                return Kept(
+                    {one["rewrite"]: one for one in checked},
+                    {one["kernel"]: one for one in ran if same},
+                )
+    return Kept()
 
 
-def save(path: Path, of: dict[str, Any], passes: dict[int, dict[str, Any]]) -> bool:
+def save(path: Path, of: dict[str, Any], known: Kept) -> bool:
     """Writes the results to the file at `path`; whether that was possible."""
-    data = {"of": of, "passes": [passes[number] for number in sorted(passes)]}
+    data = {
+        "of": of,
+        "passes": [known.passes[number] for number in sorted(known.passes)],
+        "ran": _code_that_runs(),
+        "kernels": [one for _, one in sorted(known.kernels.items()) if one["why"] != LATE],
+    }
     body = json.dumps(data).encode()
     if len(body) > MAX_BYTES:
         return False
@@ -112,8 +134,18 @@ def _numbers(fields: dict[str, Any]) -> list[int]:
 @cache
 def _code() -> str:
     """A hash of the modules that decide."""
+    return _hash(("core/prove", "core/uop", "core/runtime/reference", "viz/check"))
+
+
+@cache
+def _code_that_runs() -> str:
+    """A hash of the modules that compile kernels and run them."""
+    return _hash(("core", "viz/check", "viz/whatif"))
+
+
+def _hash(folders: Sequence[str]) -> str:
     digest = hashlib.sha256(repr(KINDS).encode())
-    for folder in ("core/prove", "core/uop", "core/runtime/reference", "viz/check"):
+    for folder in folders:
         for path in sorted((_ROOT / folder).rglob("*.py")):
             digest.update(path.read_bytes())
     return digest.hexdigest()

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from core.errors import ServerError, UopvizError
+from viz.check.whole.kernels import Wholes
 from viz.whatif.isolated import TRACE, work, work_in_parts
 from viz.work.executors import executor_at, is_lost
 from viz.work.jobs import Watch
@@ -70,10 +71,13 @@ class Cluster:
 
     def _check(self, request: Mapping[str, Any], seconds: float, watch: Watch) -> Data:
         passes: Sequence[int] = request["rewrites"]
-        size = -(-len(passes) // PIECES)
+        size = max(1, -(-len(passes) // PIECES))
+        steps = {name: value for name, value in request.items() if name != "kernels"}
         pieces = [
-            {**request, "rewrites": passes[at : at + size]} for at in range(0, len(passes), size)
+            {**steps, "rewrites": passes[at : at + size]} for at in range(0, len(passes), size)
         ]
+        if Wholes.of(request.get("kernels")):
+            pieces.append({**request, "rewrites": []})
 
         def take(found: Data) -> None:
             for part in found["parts"]:

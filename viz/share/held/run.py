@@ -15,6 +15,7 @@ from core.errors import TraceError
 from viz.budget import answering
 from viz.check.known.answers import CHECKS, VERDICTS
 from viz.check.known.kept import checked_pass
+from viz.check.known.whole import kernels_in
 from viz.read.database import Problem
 from viz.read.tracefile import TraceFile
 from viz.replay.graphtext import step_text
@@ -38,7 +39,7 @@ from viz.views.answers import (
     TREE,
     USER_LINES,
 )
-from viz.views.checks import missing, summary_in
+from viz.views.checks import missing, summary_in, unrun
 from viz.views.compiled import Compilation
 from viz.views.emulations import Emulations, emulations_in
 from viz.views.places import Places
@@ -284,8 +285,11 @@ class Reopened:
         stated = self._entries.get(CHECKS.at()) if CHECKS.at() in self._entries else None
         hint = cast("Data", stated).get("hint") if isinstance(stated, dict) else ""
         found = summary_in(stated)
+        rows, kernels = self.tree()["rows"], kernels_in(stated)
         return found | {
-            "missing": missing(found, self.tree()["rows"]),
+            "kernels": kernels,
+            "missing": missing(found, rows),
+            "unrun": unrun(kernels, rows),
             "problem": "",
             "hint": hint if isinstance(hint, str) else "",
         }

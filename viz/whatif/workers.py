@@ -7,8 +7,10 @@ next one gets a new process. Never does a task in this process.
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Executor, ThreadPoolExecutor, as_completed
 from contextlib import suppress
@@ -23,6 +25,8 @@ from viz.work.executors import is_lost
 Data = dict[str, Any]
 Told = Callable[[int, Data], None]
 """Is told the answer to a task by its place: {"result"}, or {"error"} in words."""
+OUT_OF_TIME: Final = "the time for all of them was over"
+"""What is said of a task that was not begun."""
 Do = Callable[[Sequence[Data], Told], None]
 """Does tasks, and tells each answer in the thread that called it."""
 WORKER: Final = "viz.bisect.worker"
@@ -49,11 +53,17 @@ class Workers:
         for process in processes:
             child.end(process)
 
-    def do(self, tasks: Sequence[Data], told: Told) -> None:
-        """Does tasks, begun in their order. Whatever ends it early ends the processes."""
+    def do(self, tasks: Sequence[Data], told: Told, within: float = math.inf) -> None:
+        """Does tasks, begun in their order; none is begun after so many seconds. Whatever ends it
+        early ends the processes."""
+        until = time.monotonic() + within
+
+        def answer(task: Data) -> Data:
+            return _failed(OUT_OF_TIME) if time.monotonic() >= until else self._answer(task)
+
         with ThreadPoolExecutor(max(1, min(self._jobs, len(tasks)))) as pool:
             try:
-                begun = {pool.submit(self._answer, task): at for at, task in enumerate(tasks)}
+                begun = {pool.submit(answer, task): at for at, task in enumerate(tasks)}
                 for future in as_completed(begun):
                     told(begun[future], future.result())
             except BaseException:

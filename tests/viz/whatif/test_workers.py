@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from viz.bisect import workers
-from viz.bisect.workers import Workers
+from viz.whatif import workers
+from viz.whatif.workers import Workers
 
 
 @pytest.fixture
