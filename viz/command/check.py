@@ -103,7 +103,8 @@ def _run_kernels(
         telling(f"ran {len(made):,} of {plural(len(asked), 'kernel')} as a whole")
 
     if options.executor is not None and wholes.tasks:
-        wholes.run(elsewhere(executor_at(options.executor), SECONDS), tell)
+        with executor_at(options.executor) as executor:
+            wholes.run(elsewhere(executor, SECONDS), tell)
         return made
     workers = Workers(options.jobs, SECONDS)
     try:

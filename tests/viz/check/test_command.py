@@ -14,6 +14,7 @@ import pytest
 import viz.check.part
 import viz.check.run
 import viz.command.check
+from core.errors import UopvizError
 from core.uop import Ops, PatternMatcher, UOp, UPat, rule
 from core.uop.observe import context
 from core.uop.rewrite import graph_rewrite
@@ -50,7 +51,7 @@ class Here(Executor):
         future: Future[Any] = Future()
         try:
             future.set_result(fn(*args, **kwargs))
-        except BrokenProcessPool as error:
+        except (BrokenProcessPool, UopvizError) as error:
             future.set_exception(error)
         return future
 
@@ -203,9 +204,10 @@ def test_a_cluster_does_the_work(
 
     monkeypatch.setattr(viz.command.check, "executor_at", cluster)
     code, out, _ = run(capsys, path, "--executor", "dask://h:1")
-    assert code == 0 and "100.00 %" in out and asked == ["dask://h:1"]
+    assert code == 0 and "100.00 %" in out and asked == ["dask://h:1"] * 2
+    assert "its root is not a SINK of STOREs" in out, "the kernel, too"
     code, _, _ = run(capsys, path, "--executor", "dask://h:1")
-    assert code == 0 and len(asked) == 1, "what is known is not checked again"
+    assert code == 0 and len(asked) == 2, "what is known is not checked again"
 
 
 def test_a_killed_process_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
