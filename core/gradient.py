@@ -2,21 +2,25 @@
 
 `gradients` walks a Tensor graph from the root down and adds up what the rules give. A rule gets the
 gradient of the node as `ctx` and returns one gradient per source, None for a source that has none.
-Never evaluates anything: a gradient is a graph like any other, so it has gradients too.
+Observers are told of each as a step of the pass `gradient` (gradientsteps.py). Never evaluates
+anything: a gradient is a graph like any other, so it has gradients too.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from functools import partial
 from typing import TypeAlias
 
 from core.dtype import dtypes, sum_acc_dtype
 from core.errors import GradientError
+from core.gradientsteps import Steps, tell
 from core.helpers import argsort, ceildiv, prod
-from core.kernelgradient import call_gradients
+from core.kernelgradient import call_gradients, gradient_of_call
 from core.uop.kernelcall import inputs_of_call
 from core.uop.matcher import PatternMatcher
+from core.uop.observe import attached
 from core.uop.ops import GroupOp, Ops
 from core.uop.origin import backward_of
 from core.uop.rule import rule
@@ -31,30 +35,48 @@ x, y, c, ret = UPat.var("x"), UPat.var("y"), UPat.var("c"), "ret"
 def gradients(root: UOp, seed: UOp, targets: Iterable[UOp]) -> dict[UOp, UOp]:
     """The gradient of each target that `root` depends on differentiably, when that of `root` is
     `seed`. Raises GradientError for a node on the way that has no rule."""
-    wanted = set(targets)
+    wanted = dict.fromkeys(targets)
     graph = root.toposort()
     leads: set[UOp] = set()  # nodes with a target among what they are differentiable functions of
     for u in graph:
         if u in wanted or any(s in leads for s in ways(u)):
             leads.add(u)
     found: dict[UOp, UOp] = {root: seed}
+    flow = partial(_flow_down, [*reversed(graph)], leads, wanted, found)
+    if (observer := attached()) is None:
+        flow(None)
+    else:
+        flows = partial(_flows_to, leads=leads)
+        steps = Steps(observer, derivatives, (root, seed), reversed(graph), flows)
+        tell(steps, wanted, found, flow)
+    return {u: found[u] for u in wanted if u in found}
+
+
+def _flow_down(
+    users_first: Iterable[UOp],
+    leads: Collection[UOp],
+    wanted: Collection[UOp],
+    found: dict[UOp, UOp],
+    told: Steps | None,
+) -> None:
+    """Adds to `found` the gradients of nodes that lead to those that are wanted; only the latter
+    stay."""
     outputs: dict[UOp, dict[UOp, UOp]] = {}  # gradients of the OUTPUTs of kernels written by hand
     saved = creating.origin
     try:
-        for u in reversed(graph):
+        for u in users_first:
             if u.op is Ops.OUTPUT and u in found and u in leads:
                 kept = found[u] if u in wanted else found.pop(u)
                 outputs.setdefault(u.src[0], {})[u] = kept
             elif u in outputs and u in leads:
                 creating.origin = backward_of(line) if (line := line_of(u)) else saved
-                grads = zip(inputs_of_call(u), call_gradients(u, outputs.pop(u)), strict=True)
-                _add(grads, leads, found)
+                _flow_through_call(u, outputs.pop(u), leads, found, told)
             elif u in found and any(s in leads for s in u.src):
                 creating.origin = backward_of(line) if (line := line_of(u)) else saved
-                _flow(u, found[u] if u in wanted else found.pop(u), leads, found)
+                grad = found[u] if u in wanted else found.pop(u)
+                _flow(u, grad, leads, found, told)
     finally:
         creating.origin = saved
-    return {u: found[u] for u in wanted if u in found}
 
 
 def ways(u: UOp) -> tuple[UOp, ...]:
@@ -65,12 +87,25 @@ def ways(u: UOp) -> tuple[UOp, ...]:
     return u.src if flows else ()
 
 
-def _flow(u: UOp, grad: UOp, leads: set[UOp], found: dict[UOp, UOp]) -> None:
+def _flows_to(u: UOp, leads: Collection[UOp]) -> list[int]:
+    """The numbers of the sources of `u` that its gradient flows on to."""
+    if u.op in _FLAT:
+        return []
+    if u.op is Ops.DERIVATIVE:
+        return [at for at in range(1, len(u.src), 2) if u.src[at] in leads]
+    first = u.op is Ops.ASSIGN
+    return [at for at, s in enumerate(u.src) if at >= first and s in leads]
+
+
+def _flow(
+    u: UOp, grad: UOp, leads: Collection[UOp], found: dict[UOp, UOp], told: Steps | None
+) -> None:
     """Adds what `u` hands to its sources to what they already have."""
     for axis, n in u.lengths:
         if (axis, n) not in grad.lengths:
             grad = grad.length(axis, n)
-    grads: Grads | None = derivatives.rewrite(u, ctx=grad)
+    grads: Grads | None
+    grads = derivatives.rewrite(u, ctx=grad) if told is None else told.rewrite(u, grad)
     if grads is None:
         raise GradientError(
             f"{u.op.name} has no gradient rule",
@@ -78,6 +113,20 @@ def _flow(u: UOp, grad: UOp, leads: set[UOp], found: dict[UOp, UOp]) -> None:
             hint="detach() it, or add a rule to core/gradient.py",
         )
     _add(zip(u.src, grads, strict=False), leads, found)
+
+
+def _flow_through_call(
+    kernel: UOp,
+    grads: Mapping[UOp, UOp],
+    leads: Collection[UOp],
+    found: dict[UOp, UOp],
+    told: Steps | None,
+) -> None:
+    """The same for a kernel written by hand, of the gradients of its OUTPUTs."""
+    made = [*zip(inputs_of_call(kernel), call_gradients(kernel, grads), strict=True)]
+    if told is not None:
+        told.called(gradient_of_call, kernel, grads, dict(made))
+    _add(made, leads, found)
 
 
 def _add(
@@ -423,6 +472,7 @@ derivatives = PatternMatcher(
         contiguous,
         contiguous_backward,
         assign,
+        gradient_of_call,
     ],
     name="derivatives",
 )

@@ -11,8 +11,21 @@ from core.dtype import DType, dtypes
 from core.errors import GradientError
 from core.uop.kernelcall import KernelCall, inputs_of_call, outputs_of_call
 from core.uop.node import DeviceName
+from core.uop.ops import Ops
+from core.uop.rule import rule
 from core.uop.shapes import shown
 from core.uop.uop import UOp
+from core.uop.upat import UPat
+
+
+@rule(UPat(Ops.KERNEL))
+def gradient_of_call() -> None:
+    """d kernel(x, ...) = what the function `backward` of the call makes of the gradients of its
+    outputs
+
+    Names the steps of `call_gradients`, and matches nothing itself: a call may have several
+    outputs.
+    """
 
 
 def call_gradients(kernel: UOp, grads: Mapping[UOp, UOp]) -> Sequence[UOp | None]:

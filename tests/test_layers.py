@@ -94,7 +94,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("core.runtime.batch",),
     ("core.realize",),
     ("core.replay",),
-    ("core.kernelgradient",),
+    ("core.gradientsteps", "core.kernelgradient"),
     ("core.gradient",),
     ("core.tensor.calls",),
     ("core.tensor.state",),

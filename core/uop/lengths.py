@@ -25,6 +25,8 @@ def lengths_of(u: N) -> Lengths[N]:
         return ()
     if u.op is Ops.LENGTH:
         return _with_length(u)
+    if u.op is Ops.GRADIENT:
+        return u.src[0].src[u.arg].lengths
     if u.op in GroupOp.ALU or u.op is Ops.ASSIGN:
         return _met(u)
     if u.op is Ops.KERNEL and any(s.lengths for s in u.src):

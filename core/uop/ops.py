@@ -52,6 +52,10 @@ class Ops(IntEnum):
     DERIVATIVE = auto()
     """Source 0, a function of x, y, ... whose partial derivatives are given: the other sources are
     x, df/dx, y, df/dy, ... Gradients flow through these and not into source 0."""
+    GRADIENT = auto()
+    """What flows on to source arg of source 0, where the gradient of source 0 is source 1 (those of
+    its outputs, of a KERNEL): the product of source 1 and the derivative. Stands in the pass
+    `gradient` alone, for what is not worked out yet."""
     ASSIGN = auto()
     """Source 0 (a buffer or view of one) after the value of source 1 was stored in it."""
     BIND = auto()

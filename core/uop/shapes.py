@@ -60,6 +60,8 @@ def shape_of(u: Node) -> Shape | None:
         return _reduce(u)
     if op is Ops.BITCAST:
         return _bitcast(u)
+    if op is Ops.GRADIENT:
+        return u.src[0].src[u.arg].shape
     if op is Ops.KERNEL:
         return u.src[0].shape if u.src else None
     if op is Ops.OUTPUT:
@@ -78,6 +80,8 @@ def device_of(u: Node) -> DeviceName | None:
         return u.arg
     if u.op is Ops.COPY:
         return u.src[1].arg
+    if u.op is Ops.GRADIENT:
+        return u.src[0].src[u.arg].device
     if u.op in (Ops.MULTI, Ops.ALLREDUCE):
         return tuple(name for s in u.src if isinstance(name := s.device, str))
     if u.op is Ops.MSELECT:

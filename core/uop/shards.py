@@ -24,6 +24,8 @@ def axis_of(u: Node) -> int | None:
         return u.arg
     if u.op is Ops.BUFFER:
         return 1 if isinstance(u.arg, tuple) else None
+    if u.op is Ops.GRADIENT:
+        return u.src[0].src[u.arg].axis
     if u.op is Ops.BITCAST:
         return _bitcast(u, len(devices))
     if u.op is Ops.LENGTH:

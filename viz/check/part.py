@@ -24,6 +24,7 @@ from core.uop.rule import Assumes
 from core.uop.uop import UOp
 from viz.budget import Budget, within
 from viz.check.around import Around, step_around
+from viz.check.gradients import Gradients
 from viz.check.rebuilt import Rebuilt
 from viz.check.states import States
 from viz.check.tensors import compare, compare_states
@@ -206,6 +207,8 @@ class _Pass:
             before, after = rebuilt.node(match.before), rebuilt.node(match.after)
         except UopvizError as error:
             return Verdict("unchecked", f"its nodes cannot be rebuilt: {error.what}"[:300])
+        if before.op is Ops.GRADIENT:
+            return self.tools.gradients.judge(before, after)
         if Assumes.CONTEXT not in assumes:
             found = self.tools.checker.check(before, after, assumes)
             if found.kind == "assumes" and found.how == LENGTHS:  # by the whole pass, which is
@@ -303,6 +306,7 @@ class _Tools:
 
     def __init__(self, options: Options) -> None:
         self.checker, self.states = Checker(options), States()
+        self.gradients = Gradients()
         self._installed = Installed()
         self._rebuilt: dict[int, Rebuilt] = {}
         self._assumes: dict[int, tuple[Assumes, ...]] = {}
