@@ -159,7 +159,9 @@ class Steps:
                 grad = found.get(target)
                 results.append(target.const_like(0) if grad is None else grad)
                 self._settle(target, results[-1])
-        return UOp.sink(*results)
+        result = UOp.sink(*results)
+        self._rebuild(self.before(targets), result)
+        return result
 
 
 def tell(

@@ -24,7 +24,7 @@ from core.uop.rule import Assumes
 from core.uop.uop import UOp
 from viz.budget import Budget, within
 from viz.check.around import Around, step_around
-from viz.check.gradients import Gradients
+from viz.check.gradients.judge import Gradients
 from viz.check.rebuilt import Rebuilt
 from viz.check.states import States
 from viz.check.tensors import compare, compare_states

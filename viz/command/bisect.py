@@ -183,6 +183,7 @@ def _step_lines(one: Data, path: Path) -> Iterator[Line]:
             ("rule", rule["equation"]),
             ("written at", f"{rule['file']}:{rule['line']}"),
             ("match", f"{place}, `{show_command(path, one['rewrite'], one['step'])}`"),
+            ("how", verdict["how"]),
             *((name, value) for name, value in verdict.get("values", [])),
             ("result before", verdict.get("before", "")),
             ("result after", verdict.get("after", "")),

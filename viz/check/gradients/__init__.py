@@ -1,0 +1,1 @@
+"""Whether steps of the pass `gradient` are right: derivatives against differences."""
