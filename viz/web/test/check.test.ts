@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Row } from "../src/data/messages/run";
-import type { Checks, Verdict } from "../src/data/messages/trials/verdicts";
+import type { Checks, Verdict, WholeKernel } from "../src/data/messages/trials/verdicts";
 import {
   briefWords,
   countsWords,
@@ -14,6 +14,7 @@ import {
   SIGNS,
   worstWords,
 } from "../src/parts/check/marks";
+import { ranWords, wholeWords } from "../src/parts/check/wholes";
 
 const row = (at: number, parent: number, kind: Row["kind"], steps: number, target = ""): Row =>
   ({ row: at, id: at + 100, parent, kind, steps, target }) as Row;
@@ -35,12 +36,13 @@ function checks(of: [number, Partial<Record<string, number>>, boolean?][], missi
     ...{ proved: column("proved"), sampled: column("sampled"), assumes: column("assumes") },
     ...{ unchecked: column("unchecked"), differs: column("differs") },
     ...{ whole: of.map(([, , whole = true]) => whole), differing: of.map(() => []) },
-    ...{ missing, problem: "", hint: "" },
+    ...{ kernels: [], missing, unrun: 0, problem: "", hint: "" },
   };
 }
 
 const NONE: ReadonlySet<number> = new Set();
-const marks = (found: Checks | null, wrong = NONE) => marksOf(ROWS, knownByPass(found), wrong);
+const marks = (found: Checks | null, wrong = NONE) =>
+  marksOf(ROWS, knownByPass(found), wrong, new Map());
 const signs = (found: Checks | null, wrong = NONE): (string | null)[] =>
   marks(found, wrong).map((mark) => mark?.sign ?? null);
 const UNKNOWN = ["unchecked", "unchecked", "unchecked", null, "unchecked", "unchecked"];
@@ -117,6 +119,80 @@ describe("the mark of a run", () => {
     expect(markOfRun(checks([[101, { proved: 4 }]]))?.sign).toBe("proved");
     expect(markOfRun(checks([[101, { proved: 4 }]], 2))?.sign).toBe("unchecked");
     expect(markOfRun(checks([[101, { differs: 1 }]], 2))?.sign).toBe("differs");
+  });
+});
+
+const whole = (state: WholeKernel["state"], more: Partial<WholeKernel> = {}): WholeKernel => ({
+  ...{ kernel: 100, state, device: "PTX:EMU", sets: 12, ulps: 0, place: "", inputs: "", why: "" },
+  outcome: null,
+  ...more,
+});
+
+describe("a kernel as a whole", () => {
+  const KERNEL: readonly Row[] = [{ ...ROWS[0]!, label: "kernel" }, ...ROWS.slice(1)];
+  const proved = checks([
+    [101, { proved: 4 }],
+    [102, { proved: 2 }],
+  ]);
+  const of = (one: WholeKernel | null, found = proved) =>
+    marksOf(KERNEL, knownByPass(found), NONE, new Map(one ? [[100, one]] : []))[0]!;
+
+  it("is not right without having been run, whatever its steps are", () => {
+    expect(of(null).sign).toBe("unchecked");
+    expect(markWords(of(null))).toBe("1 kernel not run, 6 proved");
+    expect(of(whole("unknown")).sign).toBe("unchecked");
+    expect([of(null), of(whole("unknown"))].map((mark) => mark.whole.unasked)).toEqual([1, 0]);
+    for (const state of ["equal", "rounding"] as const) {
+      expect(of(whole(state)).sign).toBe("proved");
+      expect(markWords(of(whole(state)))).toBe("proved");
+    }
+    expect(markWords(of(null, checks([])))).toBe("not checked");
+  });
+
+  it("differs where its text does, though all of its steps are proved", () => {
+    const mark = of(whole("differs"));
+    expect(mark.sign).toBe("differs");
+    expect(markWords(mark)).toBe("1 text differs from its program, 6 proved");
+    expect(briefWords(mark)).toBe("1 text differs from its program");
+    expect(worstWords(mark)).toBe("1 text differs from its program");
+    expect(marksOf(KERNEL, knownByPass(proved), NONE, new Map([[100, whole("differs")]]))[1]!.sign)
+      .toBe("proved"); // prettier-ignore
+  });
+
+  it("counts in the run", () => {
+    const run = { ...proved, kernels: [whole("differs"), whole("unknown")], unrun: 3 };
+    expect(markOfRun(run)).toMatchObject({
+      sign: "differs",
+      whole: { texts: 1, unrun: 3, unasked: 2 },
+    });
+    expect(markOfRun({ ...proved, unrun: 1 })?.sign).toBe("unchecked");
+    expect(markOfRun({ ...proved, kernels: [whole("equal")] })?.sign).toBe("proved");
+  });
+
+  it("is said in a sentence", () => {
+    expect(wholeWords(whole("equal"), false)).toBe(
+      "As a whole: on 12 sets of arguments on PTX:EMU, its text computes what its program does.",
+    );
+    expect(wholeWords(whole("rounding", { ulps: 3 }), false)).toContain(
+      "but for rounding, at most 3 ulps.",
+    );
+    expect(wholeWords(whole("unknown", { why: "it is too large" }), false)).toBe(
+      "Not run as a whole: it is too large.",
+    );
+    const outcome = { output: 0, index: 0, coordinates: [0], got: 0, wanted: 1, said: "data0 is off" }; // prettier-ignore
+    const wrong = whole("differs", { place: "rendering ptx", inputs: "corner values", outcome });
+    expect(wholeWords(wrong, false)).toBe(
+      "Its text, run on PTX:EMU, differs from its program, and no step of it is known to: the rendering ptx is wrong. On corner values: data0 is off.",
+    );
+    expect(wholeWords(wrong, true)).toContain("differs from its program, as a step of it does.");
+    expect(wholeWords({ ...wrong, place: "passes" }, false)).toContain("program is wrong already");
+  });
+
+  it("is counted", () => {
+    expect(ranWords({ equal: 40, rounding: 18, differs: 1, unknown: 0 })).toBe(
+      "1 kernel differs, 18 equal but for rounding, 40 equal",
+    );
+    expect(ranWords({ equal: 0, rounding: 0, differs: 0, unknown: 0 })).toBe("");
   });
 });
 

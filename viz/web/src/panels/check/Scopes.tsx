@@ -10,17 +10,22 @@ import {
 } from "../../parts/check/checks";
 import { CheckMark } from "../../parts/check/CheckMark";
 import { markWords, SIGNS } from "../../parts/check/marks";
-import { canCheckScope, type Scope, scopes } from "../../parts/check/scopes";
+import { canCheckScope, isOfRun, type Scope, scopes } from "../../parts/check/scopes";
+import { WholeSaid } from "../../parts/check/WholeSaid";
 import { short } from "../../state/format";
+import { isOfPair } from "../../state/link/view";
+import { currentKernel, view } from "../../state/state";
 
 export function Scopes() {
   const error = checkError.value;
   const why = whyNoCheck(scopes.value[0]?.of);
+  const kernel = isOfRun.value || isOfPair(view.value.page) ? null : currentKernel.value;
   return (
     <div class="check-scopes">
       {scopes.value.map((scope) => (
         <Line key={`${scope.title} ${scope.of}`} scope={scope} />
       ))}
+      {kernel && <WholeSaid kernel={kernel.id} />}
       {checking.value && <Progress {...checking.value} />}
       {error && (
         <p class="cdel small" role="alert">

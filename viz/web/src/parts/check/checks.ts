@@ -5,7 +5,13 @@
 import { batch, computed, effect, signal } from "@preact/signals";
 import { asProblem, isAbort, type CheckWhat } from "../../data/backend";
 import { follow } from "../../data/jobs";
-import type { CheckDone, Checks, PassVerdicts, Verdict } from "../../data/messages/trials/verdicts";
+import type {
+  CheckDone,
+  Checks,
+  PassVerdicts,
+  Verdict,
+  WholeKernel,
+} from "../../data/messages/trials/verdicts";
 import type { ApiProblem } from "../../data/messages/job";
 import { allData, announce, data, goStep, openRewrite } from "../../state/actions";
 import { short } from "../../state/format";
@@ -23,6 +29,7 @@ import {
 } from "../../state/state";
 import { Watched } from "../../state/watched";
 import { countsWords, knownByPass, type Mark, markOfRun, marksOf } from "./marks";
+import { ranWords } from "./wholes";
 
 const watchedChecks = new Watched<Checks>(
   "api/checks",
@@ -38,9 +45,13 @@ const judged = computed(() => {
 });
 /** Kernels of the run that is shown whose result was found to differ, by their contexts. */
 export const wrongKernels = signal<ReadonlySet<number>>(new Set());
+/** What is known of kernels as a whole, by their contexts. */
+export const wholes = computed<ReadonlyMap<number, WholeKernel>>(
+  () => new Map(watchedChecks.answer.value?.kernels.map((one) => [one.kernel, one])),
+);
 /** The marks of all rows; none where nothing of the run can be checked. */
 export const marks = computed(() =>
-  judged.value ? marksOf(rows.value, known.value, wrongKernels.value) : [],
+  judged.value ? marksOf(rows.value, known.value, wrongKernels.value, wholes.value) : [],
 );
 /** Whether what is known has not been heard yet. */
 export const isAwaited = computed(
@@ -161,7 +172,8 @@ export async function check(what: CheckWhat, name: string, of = runName.peek()):
       },
       mine.signal,
     );
-    announce(`Checked ${name}: ${countsWords(done.counts) || "no steps"}`);
+    const ran = ranWords(done.kernels);
+    announce(`Checked ${name}: ${countsWords(done.counts) || "no steps"}${ran && `; ${ran}`}`);
   } catch (thrown) {
     if (!isAbort(thrown) && !mine.signal.aborted) checkError.value = asProblem(thrown, name);
   } finally {

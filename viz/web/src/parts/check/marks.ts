@@ -1,6 +1,6 @@
 /** What is known of passes and steps, as marks and in words. A sample is no proof, and a part is not the
  * whole: neither ever looks like one. Pure. */
-import type { Checks, Verdict } from "../../data/messages/trials/verdicts";
+import type { Checks, Verdict, WholeKernel } from "../../data/messages/trials/verdicts";
 import type { Row } from "../../data/messages/run";
 import { count, plural } from "../../state/format";
 
@@ -33,7 +33,20 @@ export interface Mark {
   missing: number;
   /** Kernels whose result was found to differ from the reference. */
   wrong: number;
+  whole: Whole;
 }
+
+/** Kernels as a whole. */
+export interface Whole {
+  /** Whose text differs from its program. */
+  texts: number;
+  /** That were not run. */
+  unrun: number;
+  /** Of these, those that nobody asked for. */
+  unasked: number;
+}
+
+const noWhole = (): Whole => ({ texts: 0, unrun: 0, unasked: 0 });
 
 const nothing = (): Counts => ({ differs: 0, unchecked: 0, assumes: 0, sampled: 0, proved: 0 });
 
@@ -56,15 +69,18 @@ export function knownByPass(checks: Checks | null): ReadonlyMap<number, Known> {
 }
 
 /** The mark of each row, with what ran inside it; null where there is no step. What was compiled on
- * request is no part of its kernel. `wrong`: contexts of kernels whose result is wrong. */
+ * request is no part of its kernel. `wrong`: contexts of kernels whose result is wrong; `kernels`: those
+ * that were asked for as a whole. */
 export function marksOf(
   rows: readonly Row[],
   known: ReadonlyMap<number, Known>,
   wrong: ReadonlySet<number>,
+  kernels: ReadonlyMap<number, WholeKernel>,
 ): readonly (Mark | null)[] {
   const counts = rows.map(nothing);
   const missing = new Array<number>(rows.length).fill(0);
   const results = rows.map((row) => Number(row.kind === "context" && wrong.has(row.id)));
+  const wholes = rows.map((row) => (isKernel(row) ? wholeOf(kernels.get(row.id)) : noWhole()));
   for (let at = rows.length - 1; at >= 0; at--) {
     const row = rows[at]!;
     if (row.kind === "rewrite" && row.steps > 0) {
@@ -77,20 +93,38 @@ export function marksOf(
     add(counts[above]!, counts[at]!);
     missing[above]! += missing[at]!;
     results[above]! += results[at]!;
+    addWhole(wholes[above]!, wholes[at]!);
   }
-  return rows.map((_, at) => markOf(counts[at]!, missing[at]!, results[at]!));
+  return rows.map((_, at) => markOf(counts[at]!, missing[at]!, results[at]!, wholes[at]!));
+}
+
+const isKernel = (row: Row): boolean =>
+  row.kind === "context" && row.label === "kernel" && !row.target;
+
+function wholeOf(one: WholeKernel | undefined): Whole {
+  const unrun = Number(!one || one.state === "unknown");
+  return { texts: Number(one?.state === "differs"), unrun, unasked: Number(!one) };
+}
+
+function addWhole(to: Whole, more: Whole): void {
+  to.texts += more.texts;
+  to.unrun += more.unrun;
+  to.unasked += more.unasked;
 }
 
 /** The mark of a run; null where it has no step. */
 export function markOfRun(checks: Checks, wrong = 0): Mark | null {
   const counts = nothing();
   for (const known of knownByPass(checks).values()) add(counts, known.counts);
-  return markOf(counts, checks.missing, wrong);
+  const texts = checks.kernels.filter((one) => one.state === "differs").length;
+  const refused = checks.kernels.filter((one) => one.state === "unknown").length;
+  const whole = { texts, unrun: checks.unrun, unasked: checks.unrun - refused };
+  return markOf(counts, checks.missing, wrong, whole);
 }
 
 /** The mark of one step. */
 export const markOfStep = (verdict: Verdict | undefined): Mark =>
-  markOf({ ...nothing(), ...(verdict && { [verdict.kind]: 1 }) }, verdict ? 0 : 1, 0)!;
+  markOf({ ...nothing(), ...(verdict && { [verdict.kind]: 1 }) }, verdict ? 0 : 1, 0, noWhole())!;
 
 function add(to: Counts, more: Counts): void {
   for (const kind of KINDS) to[kind] += more[kind];
@@ -99,11 +133,12 @@ function add(to: Counts, more: Counts): void {
 const total = (counts: Counts | undefined): number =>
   counts ? KINDS.reduce((sum, kind) => sum + counts[kind], 0) : 0;
 
-function markOf(counts: Counts, missing: number, wrong: number): Mark | null {
-  const worst = wrong ? "differs" : KINDS.find((kind) => counts[kind] > 0);
+function markOf(counts: Counts, missing: number, wrong: number, whole: Whole): Mark | null {
+  const worst = wrong || whole.texts ? "differs" : KINDS.find((kind) => counts[kind] > 0);
   if (worst === undefined && !missing) return null;
-  const sign = missing && worst !== "differs" ? "unchecked" : signOf(worst!);
-  return { sign, counts, missing, wrong };
+  const isPart = missing > 0 || whole.unrun > 0;
+  const sign = isPart && worst !== "differs" ? "unchecked" : signOf(worst!);
+  return { sign, counts, missing, wrong, whole };
 }
 
 const WORDS: Record<Kind, (n: number) => string> = {
@@ -121,15 +156,20 @@ const kinds = (counts: Counts): string[] =>
 /** "1 step differs, 12 proved" */
 export const countsWords = (counts: Counts): string => kinds(counts).join(", ");
 
+const textsWords = (n: number): string =>
+  n === 1 ? "1 text differs from its program" : `${count(n)} texts differ from their programs`;
+
 /** What a mark is made of, the worst first: "1 step differs", "12 not checked", "3 sampled". */
-function said({ counts, missing, wrong }: Mark, isBrief = false): string[] {
+function said({ counts, missing, wrong, whole }: Mark, isBrief = false): string[] {
   const words = kinds(counts);
   const rest = words.splice(counts.differs ? 1 : 0);
   if (wrong) words.unshift(`${plural(wrong, "result")} ${wrong === 1 ? "differs" : "differ"}`);
+  if (whole.texts) words.unshift(textsWords(whole.texts));
   if (missing) words.push(total(counts) ? `${count(missing)} not checked` : "not checked");
+  if (whole.unrun && total(counts)) words.push(`${plural(whole.unrun, "kernel")} not run`);
   const isProved = !words.length && counts.proved === total(counts);
   if (isProved) return ["proved"];
-  return isBrief && (wrong || counts.differs) ? words : [...words, ...rest];
+  return isBrief && (wrong || whole.texts || counts.differs) ? words : [...words, ...rest];
 }
 
 /** All that a mark is made of; one word where that is one state. */

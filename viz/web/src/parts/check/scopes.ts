@@ -99,7 +99,7 @@ function subjectScope(): Scope | null {
   const mark = marks.value[row.row];
   return ofRow(row, title, short(row.name, 60), {
     what: { kernel: row.id },
-    whole: mark?.missing === 0,
+    whole: mark?.missing === 0 && mark.whole.unasked === 0,
     why: isGoingOn(row) ? LATER : null,
   });
 }
@@ -116,7 +116,7 @@ function runScope(name: string): Scope | null {
     what: {},
     mark,
     words: briefWords(mark),
-    whole: mark.missing === 0,
+    whole: mark.missing === 0 && mark.whole.unasked === 0,
     why: isShown && isLive.value && !rows.value.some(isWholeKernel) ? LATER : null,
   };
 }

@@ -1,4 +1,4 @@
-/** Whether steps are right: what is known of passes, and of each of their steps. */
+/** Whether steps are right, and kernels as a whole: what is known of them. */
 
 /** What is known of the run: a row for each pass of which steps were checked. */
 export interface Checks {
@@ -13,8 +13,12 @@ export interface Checks {
   whole: boolean[];
   /** The first 1,000 steps that differ. */
   differing: number[][];
+  /** Kernels that were asked for as a whole, in the order of their numbers. */
+  kernels: WholeKernel[];
   /** How many steps of the program's passes were not checked. */
   missing: number;
+  /** How many kernels of the program were not run as a whole. */
+  unrun: number;
   /** Why no step of this run can be checked; "" where they can. */
   problem: string;
   /** What would give better answers; "" for nothing. */
@@ -32,6 +36,35 @@ export interface PassVerdicts {
   whole: boolean;
 }
 
+/** A kernel as a whole: its final text, run and held against the reference of its AST. */
+export interface WholeKernel {
+  /** The number of its context. */
+  kernel: number;
+  /** unknown: it was not run. */
+  state: "equal" | "rounding" | "differs" | "unknown";
+  /** Where its text ran; "" for nowhere. */
+  device: string;
+  /** On how many sets of arguments. */
+  sets: number;
+  /** The largest error, in units of the last place. */
+  ulps: number;
+  /** What is wrong where no step is: "rendering ptx"; "passes" for what comes before; "" for not known. */
+  place: string;
+  /** Of a text that differs: the arguments for which it does, in words. */
+  inputs: string;
+  /** The same: the first wrong element. */
+  outcome: {
+    output: number | null;
+    index: number | null;
+    coordinates: number[] | null;
+    got: number | null;
+    wanted: number | null;
+    said: string;
+  } | null;
+  /** Why it was not run. */
+  why: string;
+}
+
 export interface Verdict {
   /** See docs/check.md. */
   kind: "proved" | "sampled" | "assumes" | "differs" | "unchecked";
@@ -46,8 +79,9 @@ export interface Verdict {
   hint?: string;
 }
 
-/** The result of a job that checks: what is known of the passes that it was asked for. */
+/** The result of a job that checks: what is known of the passes and kernels that it was asked for. */
 export interface CheckDone {
   passes: number;
   counts: Record<Verdict["kind"], number>;
+  kernels: Record<WholeKernel["state"], number>;
 }

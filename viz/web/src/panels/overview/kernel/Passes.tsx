@@ -5,6 +5,7 @@ import { onArrows } from "../../../parts/arrows";
 import { marks } from "../../../parts/check/checks";
 import { CheckMark } from "../../../parts/check/CheckMark";
 import { type Mark, markWords } from "../../../parts/check/marks";
+import { WholeSaid } from "../../../parts/check/WholeSaid";
 import { passAt } from "../../../state/link/links";
 import { count, micros, plural, short } from "../../../state/format";
 import { rewriteRows } from "../../../state/state";
@@ -54,6 +55,7 @@ export function Passes({ k }: { k: KernelPage }) {
           </div>
         </div>
       )}
+      <WholeSaid kernel={k.context} class="kp-pad" />
       {listed && (
         <div class="kp-list" onKeyDown={onArrows}>
           {changed.map((pass) => (
