@@ -58,6 +58,11 @@ def emulated(target: Target) -> str | None:
     return None
 
 
+def is_emulated(device: str) -> bool:
+    """Whether a device of that name is an emulated one."""
+    return any(device == name or device.startswith(f"{name}:") for name in EMULATED)
+
+
 def check_device(device: str, target: Target) -> None:
     """Raises DeviceError where a device is not here, or runs code for another target."""
     found = host_target() if device == "CPU" else Device[device].target

@@ -20,7 +20,11 @@ from core.dtype import dtypes
 from core.errors import FormatError
 from core.render import llvm_alu, ptx_alu
 from core.runtime import run as running
+from core.target import targets
+from core.toolchain.processor import host_target
 from core.uop.ops import Ops
+from core.uop.serial import to_data
+from tests.viz.work.test_unproved import given, reading
 from viz.bisect import worker as tasks
 from viz.check.known.beside import keep, take_kept
 from viz.check.known.whole import LATE, STATES, settled, unknown, whole_kernel
@@ -229,6 +233,28 @@ def test_a_launch_that_is_another_one_now_is_not_taken_for_that_of_the_run(tmp_p
     wholes.tasks[0]["launch"][1][0] += 1
     wholes.run(here, found.update)
     assert "launches it otherwise" in found["why"]
+    store.close()
+
+
+def test_kernels_that_may_leave_their_memory(tmp_path: Path) -> None:
+    """On a processor they are not run; an emulator and the reference stop at the access."""
+    store = Store(recorded(tmp_path / "t.viz", lambda: outside("PTX:EMU")))
+    wholes, found = wholes_of(store, kernels_of(store)), dict[str, Any]()
+    subject = wholes.tasks[0]["subject"]
+    for beyond, inside in ((0, True), (1 << 20, False)):
+        ast = reading(given(1), beyond)
+        subject["graph"] = to_data([ast])
+        for target in (subject["target"], host_target().name):
+            program = compile.compile_kernel(ast, targets.get(target) or host_target())
+            kind, text = program.source.kind, program.source.text
+            one = {**subject, "target": target, "text": [kind, text]}
+            Wholes([{**wholes.tasks[0], "subject": one}], [[3]], []).run(here, found.update)
+            if target != subject["target"]:
+                assert "elements" in found["why"] and "is not run" in found["why"], found
+            elif inside:
+                assert found["state"] == "equal", found
+            else:
+                assert found["state"] == "unknown", found
     store.close()
 
 

@@ -26,6 +26,7 @@ from viz.whatif.arguments import ArgumentSet, givens
 from viz.whatif.given import flags_of, kernel_of
 from viz.whatif.outcome import Outcome
 from viz.whatif.textrun import TextRun, device_for, program_agrees, rendering, run_text
+from viz.whatif.trying import is_emulated
 from viz.whatif.verdict import outcome_data
 from viz.workbench.inputs import captured_inputs
 
@@ -60,8 +61,7 @@ def whole_job(request: Mapping[str, Any]) -> Data:
     seconds = float(request["seconds"]) * _PART
     ast, target = kernel_of(subject)
     device = device_for(ast, target)
-    # an emulator checks every access itself
-    check_kernel(ast, MAX_BYTES, inside=not device.partition(":")[2].startswith("EMU"))
+    check_kernel(ast, MAX_BYTES, inside=not is_emulated(device))  # which checks every access
     with flags_of(subject):
         program = program_of_run(ast, target, device, request)
         made = run_text(ast, program, device, givens(ast), seconds)

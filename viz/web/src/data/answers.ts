@@ -66,7 +66,7 @@ export interface Answers {
   rulePage: { takes: [rule: number]; gives: RulePage };
   /** How long the tries of each rule took in one pass, the longest first. */
   passRules: { takes: [rewrite: number]; gives: PassRules };
-  /** Which passes were checked, and how many of their steps are right. */
+  /** Which passes were checked, how many of their steps are right, and what each kernel that was run as a whole came to. */
   checks: { takes: []; gives: Checks };
   /** Whether the steps of a pass are right: what is known of each of them. */
   verdicts: { takes: [rewrite: number]; gives: PassVerdicts };
