@@ -54,12 +54,15 @@ class Steps:
         self._shares: dict[UOp, list[tuple[UOp, UOp | None]]] = {}
         """What each node gets: as it was, and as it is."""
         self._told: set[UOp] = set()
+        self.failed: tuple[Rule, UOp] | tuple[None, None] = None, None
+        """The rule that raised an error, and where."""
         with _unasked(start[0]):
             self._declare(order)
 
     def _declare(self, order: Iterable[UOp]) -> None:
         """The graph before the first step."""
         outputs: dict[UOp, list[UOp]] = {}
+        origin = creating.origin
         for u in order:
             if u.op is Ops.OUTPUT and u in self._pending:
                 outputs.setdefault(u.src[0], []).append(self._pending[u])
@@ -71,7 +74,7 @@ class Steps:
             if not grads or not (places := self._flows(u)):
                 continue
             self._waiting[u] = grads
-            creating.origin = backward_of(line) if (line := line_of(u)) else None
+            creating.origin = backward_of(line) if (line := line_of(u)) else origin
             for at in places:
                 source, share = u.src[at], _share(u, grads, at)
                 known = self._pending.get(source)
@@ -85,7 +88,11 @@ class Steps:
         """`PatternMatcher.rewrite`, told as steps."""
         for match, rule, spent in self.visits.ready(self._find(u)):
             begun = perf_counter_ns()
-            found = match(u, grad, self.visits.declined)
+            try:
+                found = match(u, grad, self.visits.declined)
+            except BaseException:
+                self.failed = rule, u
+                raise
             spent.ns += perf_counter_ns() - begun
             spent.tries += 1
             if found is not None:
@@ -178,7 +185,7 @@ def tell(
         result = steps.after(targets, found)
     except BaseException as error:
         observer.visited(NAME, steps.visits)
-        observer.rewrite_end(None, error, None, None)
+        observer.rewrite_end(None, error, *steps.failed)
         raise
     observer.visited(NAME, steps.visits)
     observer.rewrite_end(result, None, None, None)

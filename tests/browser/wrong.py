@@ -1,5 +1,6 @@
 """A compiler with a wrong rule, for those who look for it: a copy of this project in which the
-accumulator of a sum begins with 1, a run that it recorded, and a server of it."""
+accumulator of a sum begins with 1, or another mistake was made; a run that it recorded, and a
+server of it."""
 
 from __future__ import annotations
 
@@ -14,15 +15,17 @@ RULE = "reduce_in_loop"
 RIGHT, WRONG = "identity(red.arg, red.dtype)", "identity(red.arg, red.dtype) + 1"
 
 
-def broken_copy(folder: Path) -> Path:
+def broken_copy(
+    folder: Path, file: str = "core/passes/reduce.py", right: str = RIGHT, wrong: str = WRONG
+) -> Path:
     """The project in `folder`, with the wrong rule."""
     skipped = shutil.ignore_patterns("src", "test", "node_modules")
     for package in ("core", "viz"):
         shutil.copytree(ROOT / package, folder / package, ignore=skipped)
-    path = folder / "core/passes/reduce.py"
+    path = folder / file
     text = path.read_text()
-    assert text.count(RIGHT) == 1
-    path.write_text(text.replace(RIGHT, WRONG))
+    assert text.count(right) == 1
+    path.write_text(text.replace(right, wrong))
     return folder
 
 

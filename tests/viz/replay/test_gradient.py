@@ -8,11 +8,12 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+import core.gradient
 from core import Tensor, Variable, nn
 from core.errors import GradientError
-from core.gradient import gradients
+from core.gradient import derivatives, gradients
 from core.shape import ShapeTracker
-from core.uop import Ops, PatternMatcher, UOp
+from core.uop import Ops, PatternMatcher, UOp, UPat, rule
 from core.uop.observe import NullObserver, observing
 from core.uop.rule import Rule
 from tests.core.tensor.running.test_kernel_call_gradients import call_two
@@ -110,17 +111,48 @@ def test_gradients_are_the_same_nodes_whoever_watches() -> None:
     assert all(watched[u] is alone[u] for u in (x, y))
 
 
+Ended = tuple["BaseException | None", "Rule | None", "UOp | None"]
+
+
+class Ends(NullObserver):
+    """How passes end."""
+
+    def __init__(self) -> None:
+        self.ended: list[Ended] = []
+
+    def rewrite_end(
+        self,
+        result: UOp | None,
+        error: BaseException | None,
+        rule: Rule | None,
+        node: UOp | None,
+    ) -> None:
+        self.ended.append((error, rule, node))
+
+
 def test_an_error_ends_the_pass() -> None:
-    ended: list[BaseException | None] = []
-
-    class Ends(NullObserver):
-        def rewrite_end(
-            self, result: UOp | None, error: BaseException | None, rule: object, node: object
-        ) -> None:
-            ended.append(error)
-
     x = leaf(4).uop
     root = x.r(Ops.ADD, (0,)).view(ShapeTracker.from_shape((1,)))
-    with observing(Ends()), pytest.raises(GradientError, match="VIEW has no gradient rule"):
+    ends = Ends()
+    with observing(ends), pytest.raises(GradientError, match="VIEW has no gradient rule"):
         gradients(root, root.const_like(1), [x])
-    assert isinstance(ended[-1], GradientError)
+    ((error, failed, _),) = ends.ended
+    assert isinstance(error, GradientError)
+    assert failed is None
+
+
+def test_the_rule_that_fails_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    @rule(UPat(Ops.SIN))
+    def sin() -> None:
+        """d sin(x) = an error"""
+        raise ZeroDivisionError
+
+    made = derivatives.changed((), {"sin": sin})
+    monkeypatch.setattr(core.gradient, "derivatives", made)
+    x = leaf(4).uop
+    root, ends = x.sin(), Ends()
+    with observing(ends), pytest.raises(ZeroDivisionError):
+        gradients(root, root.const_like(1), [x])
+    ((error, failed, node),) = ends.ended
+    assert isinstance(error, ZeroDivisionError)
+    assert (failed, node) == (sin, root)

@@ -1,4 +1,5 @@
 /** What a search for the wrong step has found: the rule, its match, and what came before and after. */
+import { Fragment } from "preact";
 import type {
   Bisection,
   Outcome,
@@ -105,16 +106,35 @@ function Tried({ found }: { found: RunBisection }) {
   );
 }
 
+/** A step that differs by itself: its rule, and the values for which it does. */
 function Differing({ one, show }: { one: WrongPair; show: Show }) {
   return (
     <dl class="kv">
+      <dt>Rule</dt>
+      <dd>
+        <b class="mono">{short(one.rule.name, 80)}</b>{" "}
+        <Place file={one.rule.file} line={one.rule.line} />
+        {one.rule.equation && (
+          <div class="t2 mono">
+            <Clipped text={one.rule.equation} limit={200} />
+          </div>
+        )}
+      </dd>
       <dt>Step</dt>
       <dd>
         <button type="button" class="link" onClick={() => show(one)}>
           {count(one.step)} of {short(one.pass, 60)}
         </button>
-        , <span class="mono">{short(one.rule.name, 60)}</span>
+        : {short(one.verdict.how, 200)}
       </dd>
+      {one.verdict.values?.slice(0, FEW).map(([name, value]) => (
+        <Fragment key={name}>
+          <dt>{short(name, 40)}</dt>
+          <dd class="mono">
+            <Clipped text={value} limit={120} />
+          </dd>
+        </Fragment>
+      ))}
       <dt>Before</dt>
       <dd class="mono">
         <Clipped text={one.verdict.before ?? ""} limit={120} />
