@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections import Counter
 from importlib.util import find_spec
 
 import pytest
@@ -21,6 +20,8 @@ CACHES = (
     ("core.toolchain.llvm_compiler", "load"),
 )
 """Module and function: what keeps programs for as long as the process lives."""
+QUICK = 4
+"""Cases of a test that a quick run tries."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -29,6 +30,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     parser.addoption(
         "--all", action="store_true", help="every case of tests that run a sample, as each night"
+    )
+    parser.addoption(
+        "--quick",
+        action="store_true",
+        help=f"at most {QUICK} cases of a test, and no test that is marked thorough",
     )
     parser.addoption("--update-golden", action="store_true", help="rewrite golden files")
 
@@ -45,29 +51,37 @@ def pytest_configure(config: pytest.Config) -> None:
     if find_spec("playwright"):  # the environment of the conformance tests has no browser
         config.pluginmanager.import_plugin("tests.browser.fixtures")
     config.addinivalue_line(
+        "markers", "thorough: what a quick run leaves out; others show the property, or less of it"
+    )
+    config.addinivalue_line(
         "markers", "sampled(n): every nth of the test's cases; with --all, or by its name, each"
     )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves out what `sampled` tests do not run. Where n has no factor in common with how many
-    values a parameter has, each value is still tried."""
-    if config.getoption("--all") or any("[" in argument for argument in config.args):
+    """Leaves out what `sampled` tests do not run, and what a quick run does not. Where n has no
+    factor in common with how many values a parameter has, each value is still tried."""
+    if any("[" in argument for argument in config.args):
         return
-    seen: Counter[str] = Counter()
-    kept: list[pytest.Item] = []
-    left_out: list[pytest.Item] = []
+    cases: dict[str, list[pytest.Item]] = {}
     for item in items:
-        marker = item.get_closest_marker("sampled")
-        if marker is None:
-            kept.append(item)
-            continue
-        name = item.nodeid.partition("[")[0]
-        (kept if seen[name] % marker.args[0] == 0 else left_out).append(item)
-        seen[name] += 1
+        cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    chosen: set[pytest.Item] = set()
+    for some in cases.values():
+        marker = some[0].get_closest_marker("sampled")
+        kept = some if marker is None or config.getoption("--all") else some[:: marker.args[0]]
+        chosen.update(_quick(kept) if config.getoption("--quick") else kept)
+    left_out = [item for item in items if item not in chosen]
     if left_out:
-        items[:] = kept
+        items[:] = [item for item in items if item in chosen]
         config.hook.pytest_deselected(items=left_out)
+
+
+def _quick(cases: list[pytest.Item]) -> list[pytest.Item]:
+    """The cases of a test that a quick run tries: some from the first to the last."""
+    kept = [case for case in cases if case.get_closest_marker("thorough") is None]
+    step = max(1, len(kept) - 1) / (QUICK - 1)
+    return kept if len(kept) <= QUICK else [kept[round(at * step)] for at in range(QUICK)]
 
 
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:

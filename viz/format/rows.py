@@ -142,6 +142,8 @@ META: Final = Table("meta", MetaRow)
 CONTEXTS: Final = Table("contexts", ContextRow)
 REWRITES: Final = Table("rewrites", RewriteRow)
 RULES: Final = Table("rules", RuleRow)
+SAME_AS: Final = "sameAs"
+"""Of a rule, in place of its texts: the number of the rule of the run's main file that has them."""
 RULE_TOTALS: Final = Table("rule_totals", TotalRow, "pass", "rule")
 KERNELS: Final = Table("kernels", KernelRow)
 ARTIFACTS: Final = Table("artifacts", ArtifactRow)

@@ -20,7 +20,7 @@ from viz.compare.comparison import Comparison
 from viz.format.jsontext import to_json
 from viz.share.exportfile import VERSION
 from viz.share.packed.entry import Packer, pack
-from viz.share.packed.passes import packed_passes
+from viz.share.packed.passes import PassPacking
 from viz.share.pairs import pair_answers
 from viz.views.answers import ANSWERS, RULES, RUN, TREE
 from viz.views.run import Answer, Group, Run, Subject, base_of, pair_base, subjects
@@ -31,6 +31,16 @@ RUNS: Final = "/api/runs"
 """The entry that lists the runs of the file: RunName[]."""
 _COUNTING: Final = 60.0
 """Seconds that passes are replayed for to count what rules did."""
+_ORDER: Final = (
+    Group.KERNELS,
+    Group.SCHEDULES,
+    Group.HISTORIES,
+    Group.EMULATIONS,
+    Group.CHECKS,
+    Group.PASSES,
+    Group.VIEWS,
+)
+"""In which groups are made: views after passes, which tell what rules add and remove."""
 _LISTED: Final = (*ANSWERS, *CHECK_ANSWERS)
 """The answers that a file has about a run."""
 _RESERVED: Final = 500
@@ -227,72 +237,67 @@ class Collection:
         self, copy: RunCopy, room: int, place: int
     ) -> dict[Group, list[tuple[list[_Part], str | None]]]:
         """The entries of each group: neighbouring parts with their answers, None for those that
-        cannot find room. Views come after passes: what rules add and remove is known by then."""
+        cannot find room."""
         groups = dict(_parts(copy.store))
         count, done = sum(map(len, groups.values())), 0
         several = len(self._copies) > 1
         of, begun = (f" of run {copy.name}", _COMPARED) if several else ("", 0.0)
         made: dict[Group, list[tuple[list[_Part], str | None]]] = {}
-        for group in (
-            Group.KERNELS,
-            Group.SCHEDULES,
-            Group.PASSES,
-            Group.EMULATIONS,
-            Group.CHECKS,
-            Group.VIEWS,
-            Group.HISTORIES,
-        ):
-            left, parts = room, groups[group]
+        passes = [part.values[0] for part in groups[Group.PASSES]]
+        with PassPacking(copy.store, passes) as packing:  # goes on beside the groups before it
+            for group in _ORDER:
+                left, parts = room, groups[group]
 
-            def tell(
-                at: int, group: Group = group, parts: list[_Part] = parts, before: int = done
-            ) -> None:
-                what = f"{group.value}{of}: {at:,} of {len(parts):,}"
-                share = (place + (before + at) / count) / len(self._copies)
-                self._progress(begun + (1 - begun) * share, what)
+                def tell(
+                    at: int, group: Group = group, parts: list[_Part] = parts, before: int = done
+                ) -> None:
+                    what = f"{group.value}{of}: {at:,} of {len(parts):,}"
+                    share = (place + (before + at) / count) / len(self._copies)
+                    self._progress(begun + (1 - begun) * share, what)
 
-            with closing(self._packed(copy, group, parts, tell)) as entries:
-                for inside, entry in entries:
-                    made.setdefault(group, []).append((inside, entry if left > 0 else None))
-                    left -= len(entry)
-            done += len(parts)
+                if group is Group.PASSES:
+                    entries = _entries_of_passes(packing, parts, tell)
+                else:
+                    entries = _entries(copy, parts, tell)
+                with closing(entries):
+                    for inside, entry in entries:
+                        made.setdefault(group, []).append((inside, entry if left > 0 else None))
+                        left -= len(entry)
+                done += len(parts)
         return made
-
-    def _packed(
-        self, copy: RunCopy, group: Group, parts: list[_Part], tell: Callable[[int], None]
-    ) -> Generator[tuple[list[_Part], str]]:
-        """The entries of a group, each with the parts in it; `tell` hears how many are begun."""
-        if group is Group.PASSES:
-            yield from _packed_passes(copy.store, parts, tell)
-            return
-        packer, inside = Packer(), list[_Part]()
-        for at, part in enumerate(parts):
-            tell(at)
-            if packer.is_full and (entry := packer.close()) is not None:
-                yield inside, entry
-                inside = []
-            inside.append(part)
-            packer.add(_answer(copy, part))
-        if (entry := packer.close()) is not None:
-            yield inside, entry
 
     def _add(self, path: str, value: Any) -> int:
         self._entries[path] = pack(to_json([value]))
         return _size(path, self._entries[path])
 
 
-def _packed_passes(
-    store: Store, parts: list[_Part], tell: Callable[[int], None]
+def _entries(
+    copy: RunCopy, parts: list[_Part], tell: Callable[[int], None]
 ) -> Generator[tuple[list[_Part], str]]:
-    """The entries of the passes of a run, each with the parts in it."""
+    """The entries of some parts, each with the parts in it; `tell` hears how many are begun."""
+    packer, inside = Packer(), list[_Part]()
+    for at, part in enumerate(parts):
+        tell(at)
+        if packer.is_full and (entry := packer.close()) is not None:
+            yield inside, entry
+            inside = []
+        inside.append(part)
+        packer.add(_answer(copy, part))
+    if (entry := packer.close()) is not None:
+        yield inside, entry
+
+
+def _entries_of_passes(
+    packing: PassPacking, parts: list[_Part], tell: Callable[[int], None]
+) -> Generator[tuple[list[_Part], str]]:
+    """The same of all passes of a run."""
     at = 0
     tell(at)
-    with closing(packed_passes(store, [part.values[0] for part in parts])) as made:
-        for packed in made:
-            for count, entry in packed.entries:
-                yield parts[at : at + count], entry
-                at += count
-            tell(at)
+    for packed in packing:
+        for count, entry in packed.entries:
+            yield parts[at : at + count], entry
+            at += count
+        tell(at)
 
 
 def _head(store: Run) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from viz.share.filecopy import FileCopy
 from viz.share.redaction import SAID, Wording
 from viz.views.captured import captured_totals
 from viz.views.compiled import path_of
-from viz.views.process import STRIDE
+from viz.views.process import STRIDE, is_compiled
 from viz.views.run import Run
 from viz.write.database import cannot_be_made, make_folder
 from viz.write.replacing import replace_run
@@ -76,7 +76,8 @@ def write_trace(
                 first, keep = number * STRIDE, chosen[number]
                 wanted = None if keep is None else {k - first for k in keep}
                 noted = said if number == 0 else ()
-                copy = FileCopy(file, own, wording, wanted, noted, values)
+                main = files[0][1] if is_compiled(number * STRIDE) else None
+                copy = FileCopy(file, own, wording, wanted, noted, values, main)
                 try:
                     copy.write(store.live, lambda share, at=at: progress((at + share) / len(files)))
                 except BaseException:

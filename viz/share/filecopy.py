@@ -20,9 +20,9 @@ from viz.format import schema
 from viz.format.cells import as_int, as_text, parse_json, parse_object
 from viz.format.events import EventArrays, Events
 from viz.format.pack import Ints
-from viz.format.rows import KERNELS, ContextRow, RewriteRow, RuleRow, plain_text
+from viz.format.rows import KERNELS, SAME_AS, ContextRow, RewriteRow, RuleRow, plain_text
 from viz.read.nodes import FIELDS
-from viz.read.records import Context, Rewrite
+from viz.read.records import Context, Rewrite, RuleRecord
 from viz.read.tracefile import TraceFile
 from viz.share.redaction import Wording
 from viz.views.kernels import KernelReader
@@ -48,7 +48,8 @@ Mask = npt.NDArray[np.bool_]
 
 class FileCopy:
     """Writes what is kept of one file of a run. Numbers and counts are those of the run. `values`:
-    those that were captured are kept, too."""
+    those that were captured are kept, too. `main`: the file of the run beside whose copy this one
+    lies: rules that have the same texts there refer to these."""
 
     def __init__(
         self,
@@ -58,6 +59,7 @@ class FileCopy:
         kernels: Collection[int] | None,
         said: Iterable[str],
         values: bool = False,
+        main: TraceFile | None = None,
     ) -> None:
         meta = wording.meta(file.meta)
         if "compiler" not in meta and is_own(file.meta):
@@ -66,7 +68,7 @@ class FileCopy:
         self._numbers = self._output.numbers
         self._file, self._wording, self._all = file, wording, kernels is None
         self._kept = kept_entries(file, kernels)
-        self._values = values
+        self._values, self._main = values, main
         self._strings: dict[tuple[str, int], int] = {}
         left: list[dict[str, str]] = [{"what": what} for what in said]
         noted: object = file.meta.get("left_out")
@@ -197,10 +199,17 @@ class FileCopy:
 
     def _copy_rules(self) -> None:
         """All rules, with their numbers: two that a copy says the same of stay two."""
+        known: dict[tuple[str, str, int], RuleRecord] = {}
+        for rule in self._main.rules.values() if self._main else ():
+            known.setdefault((rule.name, rule.file, rule.line), rule)
         for rule in sorted(self._file.rules.values(), key=lambda r: r.id):
             if 0 < rule.id < 1 << 62:
-                texts = {"doc": "", "source": "", "sourceLine": rule.line, "pattern": {}}
-                texts |= self._wording.rule_texts(rule.texts)
+                same = known.get((rule.name, rule.file, rule.line))
+                if same is not None and same.texts == rule.texts:
+                    texts: dict[str, Any] = {SAME_AS: same.id}
+                else:
+                    texts = {"doc": "", "source": "", "sourceLine": rule.line, "pattern": {}}
+                    texts |= self._wording.rule_texts(rule.texts)
                 row = RuleRow(
                     rule.id,
                     self._word("rules.name", rule.name),

@@ -122,15 +122,15 @@ def _claimed(path: Path, run: str, make: bool = True) -> Claim:
 def _open(path: Path, info: Mapping[str, object]) -> sqlite3.Connection:
     db = sqlite3.connect(path, check_same_thread=False, timeout=5)
     try:
+        # A killed process loses nothing that it has written; only a power cut could. Waiting for
+        # the disk took up to a minute of the program's time on a busy machine.
+        db.execute("PRAGMA synchronous=OFF")
         db.execute("PRAGMA page_size=1024")  # a blob wastes half a page on average
         db.executescript(f"BEGIN;{DDL}COMMIT;")
         with db:
             rows = [MetaRow(key, json.dumps(value, default=str)) for key, value in info.items()]
             db.executemany(META.insert, map(META.cells, rows))
         db.execute("PRAGMA journal_mode=WAL")  # the header, which readers check, is in the file now
-        # A killed process loses nothing that it has written; only a power cut could. Waiting for
-        # the disk took up to a minute of the program's time on a busy machine.
-        db.execute("PRAGMA synchronous=OFF")
     except BaseException:
         db.close()
         raise
@@ -143,6 +143,7 @@ def change_meta(path: Path, values: Mapping[str, object]) -> None:
     try:
         with closing(sqlite3.connect(path)) as db, db:
             db.execute("PRAGMA trusted_schema=OFF")
+            db.execute("PRAGMA synchronous=OFF")  # see _open
             db.executemany(META.insert, map(META.cells, rows))
     except sqlite3.Error as error:
         raise TraceError(f"the trace is damaged: {error}", where=str(path)) from error

@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from viz.cli import main
 from viz.format import schema
 from viz.format.blocks import EVENTS
 from viz.format.pack import inflate
+from viz.read.tracefile import TraceFile
 from viz.read.visits import MAX_COUNT
 from viz.share.copy import write_trace
 from viz.share.html import export_html
@@ -305,6 +307,49 @@ def in_parts(tmp_path: Path) -> Iterator[Store]:
     store = Store(folder / "run.viz")
     yield store
     store.close()
+
+
+def test_rules_of_what_was_compiled_have_their_texts_once(tmp_path: Path) -> None:
+    """Whatever differs keeps its own; a reference that leads elsewhere is none."""
+    folder = tmp_path / "source"
+    folder.mkdir()
+    texts = {"doc": "Folds. " * 500, "source": "def fold(): ...\n" * 500}
+    for name in ("run.viz", "run.t0004.viz"):
+        info: dict[str, Any] = {"run": "ab"}
+        if "t0004" in name:
+            info["passes_for"] = {"kernel": 1, "target": "sm_90"}
+        with TraceWriter(folder / name, info) as t:
+            context = t.context_begin("k", "kernel")
+            if "t0004" in name:
+                t.rule("new", "rules.py", 1, source="def new(): ...")
+            t.rule("fold", "rules.py", 3, **texts)
+            t.rule("changed", "rules.py", 9, source=f"# {name}", doc=name)
+            x = t.node("x", "i32")
+            t.kernel(context, "k", ast=x)
+            t.context_end(context)
+    with closing(Store(folder / "run.viz")) as store:
+        write_trace(store, tmp_path / "copy.viz")
+        wanted = [(r["name"], r["source"], r["doc"]) for r in store.rules()]
+    part = tmp_path / "copy.t0004.viz"
+
+    with closing(Store(tmp_path / "copy.viz")) as again:
+        (one,) = again.compilations
+        assert [(r["name"], r["source"], r["doc"]) for r in again.rules()] == wanted
+        found = {rule.name: rule.texts for rule in one.file.rules.values()}
+        assert found["fold"]["source"] == texts["source"]
+        assert found["changed"]["doc"] == "run.t0004.viz"
+        assert [*found["new"]] == ["doc", "source", "sourceLine", "pattern"]
+    with closing(TraceFile(part)) as alone:
+        alone.refresh()
+        kept = [rule.texts for rule in alone.rules.values()]
+        assert [texts for texts in kept if len(texts) == 1] == [{"sameAs": 1}]
+    (tmp_path / "copy.viz").unlink()
+    with TraceWriter(tmp_path / "copy.viz", {"run": "ab"}) as t:
+        t.rule("another", "rules.py", 3, source="def another(): ...")
+        t.context_end(t.context_begin("k", "kernel"))
+    with closing(Store(tmp_path / "copy.viz")) as stranger:
+        sources = {rule["name"]: rule["source"] for rule in stranger.rules()}
+        assert sources["fold"] == ""
 
 
 def parts_in(folder: Path) -> set[str]:

@@ -6,12 +6,11 @@ taken over from other processes. Never packs one pass twice.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from types import TracebackType
 from typing import Any, Final
 
-from core.errors import ServerError
 from viz.share.packed.dense import dense
 from viz.share.packed.entry import Packer
 from viz.views.store import Store
@@ -58,36 +57,57 @@ def pack_passes(store: Store, numbers: Sequence[int]) -> Packed:
     return Packed(entries, [store.node_counts(number) for number in numbers])
 
 
-def packed_passes(store: Store, numbers: Sequence[int]) -> Generator[Packed]:
-    """The entries of all these passes of a run that lies in files which do not change, in order.
-    Where a process fails, this one does its work."""
-    parts = [numbers[at : at + _TOGETHER] for at in range(0, len(numbers), _TOGETHER)]
-    if len(numbers) < _WORTH or processors() == 1:
-        for part in parts:
-            yield pack_passes(store, part)
-        return
-    files = [(one.number, str(one.file.path)) for one in store.compilations]
-    request = {"trace": str(store.path), "compiled": files}
-    ready: dict[int, Answered[int]] = {}
-    with ExitStack() as stack:
-        pool = stack.enter_context(Pool[int](_WORKER, processors(), _SECONDS))
-        for at, part in enumerate(parts):
-            pool.ask(at, {**request, "passes": part})
-        answers = pool.answers()
-        for at, part in enumerate(parts):
+class PassPacking:
+    """The entries of all these passes of a run that lies in files which do not change, in order:
+    begun at once, in processes where there are many. Where a process fails, this one does its
+    work."""
+
+    def __init__(self, store: Store, numbers: Sequence[int]) -> None:
+        self._store = store
+        self._parts = [numbers[at : at + _TOGETHER] for at in range(0, len(numbers), _TOGETHER)]
+        self._pool: Pool[int] | None = None
+        if len(numbers) < _WORTH or processors() == 1:
+            return
+        files = [(one.number, str(one.file.path)) for one in store.compilations]
+        request = {"trace": str(store.path), "compiled": files}
+        self._pool = Pool(_WORKER, processors(), _SECONDS)
+        for at, part in enumerate(self._parts):
+            self._pool.ask(at, {**request, "passes": part})
+
+    def __enter__(self) -> PassPacking:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Ends all processes."""
+        if self._pool is not None:
+            self._pool.close()
+
+    def __iter__(self) -> Iterator[Packed]:
+        if self._pool is None:
+            for part in self._parts:
+                yield pack_passes(self._store, part)
+            return
+        ready: dict[int, Answered[int]] = {}
+        answers = self._pool.answers()
+        for at, part in enumerate(self._parts):
             while at not in ready:
                 answered = next(answers)
                 ready[answered.key] = answered
-            yield _taken(store, part, ready.pop(at))
+            yield self._taken(part, ready.pop(at))
 
-
-def _taken(store: Store, numbers: Sequence[int], answered: Answered[int]) -> Packed:
-    """What a process has made of some passes."""
-    if isinstance(answered.error, ServerError):
-        return pack_passes(store, numbers)
-    value: dict[str, Any] = answered.value
-    packed = Packed([(n, text) for n, text in value["entries"]], value["counts"])
-    for number, counts in zip(numbers, packed.counts, strict=True):
-        if counts is not None:
-            store.take_node_counts(number, [(rule, plus, minus) for rule, plus, minus in counts])
-    return packed
+    def _taken(self, numbers: Sequence[int], answered: Answered[int]) -> Packed:
+        """What a process has made of some passes."""
+        if answered.error is not None:
+            return pack_passes(self._store, numbers)
+        value: dict[str, Any] = answered.value
+        packed = Packed([(n, text) for n, text in value["entries"]], value["counts"])
+        for number, counts in zip(numbers, packed.counts, strict=True):
+            if counts is not None:
+                told = [(rule, added, removed) for rule, added, removed in counts]
+                self._store.take_node_counts(number, told)
+        return packed

@@ -13,6 +13,7 @@ from typing import Any, Final, cast
 from core.errors import BudgetError
 from viz.budget import part, take
 from viz.format.cells import as_int, as_text
+from viz.format.rows import SAME_AS
 from viz.read.records import RuleRecord
 from viz.views.places import Places
 from viz.views.process import Process
@@ -40,11 +41,18 @@ class Rulebook:
         """Gives numbers to the rules of `process` that are new."""
         for local, rule in process.file.rules.items():
             if local not in process.rules:
+                self._take_texts(rule)
                 place = self._places.short(rule.file), rule.line
                 key = (rule.name, *place, as_text(rule.texts.get("source")))
                 number = self._numbers.setdefault(key, process.id(local))
                 process.rules[local] = number
                 self._rules.setdefault(number, rule)
+
+    def _take_texts(self, rule: RuleRecord) -> None:
+        """Gives a rule of a copy the texts of the rule that it refers to."""
+        same = self._rules.get(as_int(rule.texts.get(SAME_AS)))
+        if same and (same.name, same.file, same.line) == (rule.name, rule.file, rule.line):
+            rule.texts = same.texts
 
     @property
     def records(self) -> dict[int, RuleRecord]:
