@@ -1,5 +1,5 @@
 """The check of steps: shares of the answers, of all steps and of those that replace integers and
-booleans, and how long 10,000 steps take in two processes.
+booleans, what kernels come to as a whole, and how long 10,000 steps take in two processes.
 
 Programs a, b and c, and the demo, or those that BENCH_CHECK names. Results beside the trace are not
 used. Times are of the processor: seconds of the wall are those of a machine with nothing else to do
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.bench.measure import as_installed, run, table
+from viz.check.known.whole import STATES
 
 PROGRAMS: Final = tuple(os.environ.get("BENCH_CHECK", "a b c digits").split())
 JOBS: Final = 2
@@ -29,6 +30,7 @@ def figures() -> str:
     with tempfile.TemporaryDirectory() as folder:
         rows = list(programs(Path(folder)))
     head = ("program", "steps", *(f"{kind}, %" for kind in KINDS), "integers", "proved of these, %",
+            *(f"kernels {state}" for state in STATES),
             "CPU seconds", "per 10,000 steps, in each process", "seconds")  # fmt: skip
     return table("The steps of a run checked", head, rows)
 
@@ -49,4 +51,5 @@ def programs(folder: Path) -> Iterator[tuple[str, ...]]:
         of_integers = f"{many:,}", f"{100 * integers['proved'] / many:.2f}"
         each = f"{10_000 * usage.cpu / steps / JOBS:.0f} s"
         times = f"{usage.cpu:.0f}", each, f"{usage.wall:.0f}"
-        yield name, f"{steps:,}", *shares, *of_integers, *times
+        kernels = (str(data["wholes"][state]) for state in STATES)
+        yield name, f"{steps:,}", *shares, *of_integers, *kernels, *times

@@ -34,6 +34,8 @@ FIRST: Final = 4
 _SHARE: Final = 0.7
 """Of the elements of such an argument, those that are corner values."""
 _TAME: Final = 4.0
+_DIVIDING: Final = frozenset({Ops.FDIV, Ops.RECIPROCAL, Ops.POW})
+"""What makes large floats of small ones."""
 _ADDING: Final = frozenset({Ops.ADD, Ops.SUB, Ops.MULACC})
 _REDUCES: Final = frozenset(
     {Ops.REDUCE_AXIS, Ops.REDUCE, Ops.WMMA, Ops.DEFINE_REG, Ops.DEFINE_LOCAL}
@@ -93,17 +95,19 @@ class Given:
         held = [made.buffers[u.arg] for u in arguments(ast)]
         if self.values is not Values.CORNERS:
             return held
-        free = {u.arg for u in arguments(ast)} - index_spans(ast.toposort()).keys()
+        order = ast.toposort()
+        free = {u.arg for u in arguments(ast)} - index_spans(order).keys()
+        divides = any(u.op in _DIVIDING for u in order)
         return [
-            self._mixed(values, u.dtype.base, u.arg)
+            self._mixed(values, u.dtype.base, u.arg, divides)
             if dtypes.is_float(u.dtype.base) or (dtypes.is_int(u.dtype.base) and u.arg in free)
             else values
             for u, values in zip(arguments(ast), held, strict=True)
         ]
 
-    def _mixed(self, values: Array, dtype: DType, number: int) -> Array:
+    def _mixed(self, values: Array, dtype: DType, number: int, divides: bool) -> Array:
         """Numbers of which many are corner values; where sums in another order may overflow, no
-        large floats."""
+        large floats, and no tiny ones if these are divided by."""
         random = np.random.default_rng((self.seed, number, 1))
         found: Array = from_memory(values, dtype).copy()
         places = random.permutation(values.size)[: round(_SHARE * values.size)]
@@ -118,8 +122,11 @@ class Given:
                 chosen = np.resize(np.roll(order, -first), len(part))
                 found[part] = round_array(chosen, dtype) if floats else chosen
             if floats and not self.precise:
-                large = np.isfinite(found) & (np.abs(found) > _TAME)
-                found = np.where(large, found.dtype.type(1), found)
+                size = np.abs(found)
+                wild = np.isfinite(found) & (size > _TAME)
+                if divides:
+                    wild |= (size > 0) & (size < 1 / _TAME)
+                found = np.where(wild, found.dtype.type(1), found)
         return to_memory(found, dtype)
 
 
