@@ -136,7 +136,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("viz.why",),
     ("viz.whatif",),
     ("viz.workbench",),
-    ("viz.check.whole",),
+    ("viz.check.gradients", "viz.check.whole"),
     ("viz.check",),
     ("viz.bisect",),
     ("viz.server", "viz.server.connections", "viz.server.routes", "viz.server.runs"),

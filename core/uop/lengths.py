@@ -13,6 +13,7 @@ from core.errors import ShapeError
 from core.helpers import prod
 from core.uop.node import N, Node, Shape
 from core.uop.ops import GroupOp, Ops
+from core.uop.shapes import gradient_source
 
 Lengths: TypeAlias = tuple[tuple[int, N], ...]
 """(axis, its length) for each axis whose length is a variable, first axes first."""
@@ -26,7 +27,7 @@ def lengths_of(u: N) -> Lengths[N]:
     if u.op is Ops.LENGTH:
         return _with_length(u)
     if u.op is Ops.GRADIENT:
-        return u.src[0].src[u.arg].lengths
+        return () if (source := gradient_source(u)) is None else source.lengths
     if u.op in GroupOp.ALU or u.op is Ops.ASSIGN:
         return _met(u)
     if u.op is Ops.KERNEL and any(s.lengths for s in u.src):

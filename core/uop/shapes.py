@@ -10,7 +10,7 @@ from typing import cast
 from core.dtype import PtrDType
 from core.errors import DeviceError, ShapeError
 from core.helpers import prod
-from core.uop.node import DeviceName, Node, Shape
+from core.uop.node import DeviceName, N, Node, Shape
 from core.uop.ops import GroupOp, Ops
 
 _pass_through = frozenset(
@@ -61,7 +61,7 @@ def shape_of(u: Node) -> Shape | None:
     if op is Ops.BITCAST:
         return _bitcast(u)
     if op is Ops.GRADIENT:
-        return u.src[0].src[u.arg].shape
+        return None if (source := gradient_source(u)) is None else source.shape
     if op is Ops.KERNEL:
         return u.src[0].shape if u.src else None
     if op is Ops.OUTPUT:
@@ -81,7 +81,7 @@ def device_of(u: Node) -> DeviceName | None:
     if u.op is Ops.COPY:
         return u.src[1].arg
     if u.op is Ops.GRADIENT:
-        return u.src[0].src[u.arg].device
+        return None if (source := gradient_source(u)) is None else source.device
     if u.op in (Ops.MULTI, Ops.ALLREDUCE):
         return tuple(name for s in u.src if isinstance(name := s.device, str))
     if u.op is Ops.MSELECT:
@@ -102,6 +102,12 @@ def device_of(u: Node) -> DeviceName | None:
                 hint="move the operands to the same devices first",
             )
     return found
+
+
+def gradient_source(u: N) -> N | None:
+    """What a GRADIENT flows on to; None where its argument is no number of a source."""
+    sources = u.src[0].src if u.src else ()
+    return sources[u.arg] if type(u.arg) is int and 0 <= u.arg < len(sources) else None
 
 
 def shown(device: DeviceName | None) -> str:

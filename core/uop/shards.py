@@ -9,6 +9,7 @@ from __future__ import annotations
 from core.helpers import prod
 from core.uop.node import Node, Shape
 from core.uop.ops import GroupOp, Ops
+from core.uop.shapes import gradient_source
 
 Box = tuple[tuple[int, int], ...]
 """(start, end) along each axis."""
@@ -25,7 +26,7 @@ def axis_of(u: Node) -> int | None:
     if u.op is Ops.BUFFER:
         return 1 if isinstance(u.arg, tuple) else None
     if u.op is Ops.GRADIENT:
-        return u.src[0].src[u.arg].axis
+        return None if (source := gradient_source(u)) is None else source.axis
     if u.op is Ops.BITCAST:
         return _bitcast(u, len(devices))
     if u.op is Ops.LENGTH:

@@ -301,3 +301,15 @@ def test_the_check_of_a_trace_names_the_rule(
         finally:
             recorder.close()
         assert list(wrong(recorder.path)) == ["sin"] * (name == "wrong")
+
+
+def test_a_step_that_is_no_gradient_is_not_checkable() -> None:
+    """As a trace may hold it, which is never trusted."""
+    x = leaf(4).uop
+    for src, arg in (((x.sin(), x), 7), ((x.sin(), x), "0"), ((x.sin(),), 0), ((), 0)):
+        before = UOp(Ops.GRADIENT, x.dtype, src, arg)
+        assert Gradients().judge(before, x).kind == "unchecked"
+        if arg != 0:
+            assert before.shape is None
+            assert before.device is None
+            assert before.lengths == ()
