@@ -16,7 +16,8 @@ from tests.browser.explorer import Explorer
 from tests.browser.served import Process, export, serve
 from tests.browser.wrong import RULE, broken_copy, recorded_with, served_by
 from tests.states.scenes import foreign
-from viz.check.known.kept import identity, kept_path, save
+from viz.check.known.kept import Kept, identity, kept_path, save
+from viz.check.known.whole import unknown
 from viz.check.part import Part, check_part
 from viz.views.store import Store
 
@@ -184,7 +185,7 @@ def test_from_the_overview_to_the_wrong_step(wrong: Process, new_page: New) -> N
     show = answer(e).get_by_role("button", name="Show the wrong step")
     expect(show).to_be_visible(timeout=SLOW)
     expect(answer(e)).to_contain_text(f"Rule{RULE}")
-    expect(answer(e)).to_contain_text("2 of tidy, swapped")
+    expect(answer(e)).to_contain_text(re.compile("Ruleswapped.*Step2 of tidy"))
     expect(control(e)).to_contain_text(re.compile("≠1 result differs"))
     kernel = e.page.locator(".ov-row").filter(has_text=name)
     expect(kernel.get_by_role("img", name=re.compile("^Check: 1 result differs"))).to_have_text("≠")
@@ -239,6 +240,31 @@ def test_a_check_is_cancelled(open_page: New, rows: list[dict[str, Any]], server
     expect(e.page.locator(".status")).to_contain_text("The check was cancelled")
 
 
+def test_a_kernel_whose_text_differs(wrong_trace: Path, new_page: New, tmp_path: Path) -> None:
+    """What it came to as a whole stands on its page, in the control and in the table of kernels."""
+    trace = tmp_path / "run.viz"
+    shutil.copy(wrong_trace, trace)
+    store = Store(trace)
+    row = next(r for r in store.tree()["rows"] if r["label"] == "kernel")
+    store.close()
+    outcome = {"output": 0, "index": 3, "coordinates": [3], "got": 0.0, "wanted": 1.0,
+               "said": "data0 is off by up to 1"}  # fmt: skip
+    whole = {**unknown(""), "kernel": row["id"], "state": "differs", "device": "PTX:EMU",
+             "sets": 2, "place": "rendering ptx", "inputs": "corner values",
+             "outcome": outcome}  # fmt: skip
+    assert save(kept_path(trace), identity([trace]), Kept({}, {row["id"]: whole}))
+    file = export(trace, tmp_path / "run.html")
+    e = new_page(viewport={"width": 1280, "height": 720})
+    e.page.goto(f"{file.as_uri()}#kernel={row['id']}")
+    said = "no step of it is known to: the rendering ptx is wrong. On corner values: data0 is off"
+    expect(e.page.get_by_role("region", name="Passes")).to_contain_text(said)
+    expect(control(e)).to_have_text(re.compile("≠1 text differs from its program"))
+    e.page.goto(f"{file.as_uri()}#v=overview")
+    line = e.page.locator(".ov-row").filter(has_text=row["name"])
+    mark = line.get_by_role("img", name=re.compile("^Check: 1 text differs from its program"))
+    expect(mark).to_have_text("≠")
+
+
 def test_an_exported_file_shows_what_is_known(
     wrong_trace: Path, new_page: New, tmp_path: Path
 ) -> None:
@@ -251,7 +277,8 @@ def test_an_exported_file_shows_what_is_known(
     other = next(row["id"] for row in passes if row["name"] == "reduce")
     kernel = next(row["id"] for row in passes if row["name"] == "simplify")
     found = check_part(Part(str(trace), (tidy, kernel)))
-    assert save(kept_path(trace), identity([trace]), {one["rewrite"]: one for one in found})
+    known = Kept({one["rewrite"]: one for one in found})
+    assert save(kept_path(trace), identity([trace]), known)
     file = export(trace, tmp_path / "run.html")
     e = new_page().goto(f"{file.as_uri()}#r={tidy}&k=2")
     mark = e.navigator.get_by_role("img", name=re.compile("^Check: 1 step differs"))
