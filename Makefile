@@ -13,7 +13,7 @@ PIP = $(BIN)/python -m pip install --disable-pip-version-check $$(test -t 1 || e
 stage = echo "$(1) ..."; begun=$$(date +%s); { $(2); } || exit 1; \
   echo "$(1): took $$(($$(date +%s) - begun)) s"
 
-.PHONY: help demo test lint bench compare build conformance nightly gpu-check gpu-bench format screenshots clean
+.PHONY: help demo test test-all test-changed lint bench compare build conformance nightly gpu-check gpu-bench format screenshots clean
 
 help:  ## list the verbs
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -35,10 +35,19 @@ $(VENV)/.dev: $(VENV)/.python pyproject.toml $(WEB)
 demo: $(VENV)/.demo  ## train a conv net on real digits with every rewrite recorded, and serve the page
 	@VIZ=1 $(BIN)/python examples/digits.py
 
-test: $(VENV)/.dev  ## run all tests (a browser is installed through apt where it is missing, as root)
+test: $(VENV)/.dev  ## test each property once, the page in a browser too (installed through apt where it is missing, as root)
+	@$(BIN)/python tests/browser_setup.py
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --quick
+	$(BIN)/npm --prefix viz/web test --silent
+
+test-all: $(VENV)/.dev  ## run all tests, with all their cases
 	@$(BIN)/python tests/browser_setup.py
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 	$(BIN)/npm --prefix viz/web test --silent
+
+test-changed: $(VENV)/.dev  ## run the tests that your changes touch
+	@$(BIN)/python tests/browser_setup.py
+	@JOBS=$(JOBS) $(BIN)/python -m tests.changed $(REV)
 
 lint: $(VENV)/.dev  ## ruff, pyright (strict), the TypeScript compiler and linter
 	$(BIN)/ruff check .

@@ -7,6 +7,7 @@ import { asProblem } from "../data/backend";
 import { follow } from "../data/jobs";
 import type { Peak } from "../data/messages/kernel";
 import { data, reportProblem } from "../state/actions";
+import { capital } from "../state/format";
 
 export const peaks = signal<ReadonlyMap<string, Peak>>(new Map());
 /** What is being measured says how far it is; null: nothing is. */
@@ -38,7 +39,7 @@ export async function measure(device: string): Promise<void> {
   try {
     const told = (said: string): void => {
       if (said && said !== "starting")
-        measuring.value = said.charAt(0).toUpperCase() + said.slice(1);
+        measuring.value = capital(said);
     };
     const never = new AbortController().signal;
     const found = await follow<Peak>(server, () => server.measure(device), told, never);

@@ -1,13 +1,13 @@
 /** What the menus of the subject line list. */
 import { ancestry } from "../../data/rows";
 import type { Row } from "../../data/messages/run";
-import { plural, short } from "../../state/format";
+import { capital, plural, short } from "../../state/format";
 import { compiledRowOf, currentRow, rows, subjectRowOf, subjects } from "../../state/state";
 import type { Entry } from "../../ui/over/Choice";
 
 /** "Kernel", "Schedule"; of what has no such word "Context". */
 export const titled = (label: string): string =>
-  label ? label[0]!.toUpperCase() + short(label, 40).slice(1) : "Context";
+  label ? capital(short(label, 40)) : "Context";
 
 /** Every kernel, schedule and other context of the run that passes stand in, in order; and the first
  * pass of those that stand in none. */

@@ -13,6 +13,7 @@ import { data } from "../../state/actions";
 import { runKey } from "../../state/state";
 import { benchInputs } from "./inputs";
 import { benchDevice, choices, edited, whyNot } from "./where";
+import { capital } from "../../state/format";
 
 /** A result, and what it is of. */
 export interface Bench {
@@ -110,7 +111,7 @@ export async function runBoth(): Promise<void> {
       () => server.bench(k.context, now),
       (said) => {
         if (!mine.signal.aborted && said && said !== "starting")
-          state.value = { kind: "running", progress: said[0]!.toUpperCase() + said.slice(1) };
+          state.value = { kind: "running", progress: capital(said) };
       },
       mine.signal,
     );

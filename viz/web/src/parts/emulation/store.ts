@@ -12,6 +12,7 @@ import { data, go, reportProblem } from "../../state/actions";
 import { EMULATOR } from "../../state/link/view";
 import { run, view } from "../../state/state";
 import { emulatorLink } from "./link";
+import { capital } from "../../state/format";
 
 type State =
   | { kind: "idle" }
@@ -230,7 +231,7 @@ export async function emulate(): Promise<void> {
       server,
       () => server.emulate(k.context, how),
       (said) => {
-        if (!mine.signal.aborted) state.value = { kind: "running", progress: said };
+        if (!mine.signal.aborted) state.value = { kind: "running", progress: capital(said) };
       },
       mine.signal,
     );

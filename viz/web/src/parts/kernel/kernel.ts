@@ -29,6 +29,7 @@ import { inOrder, mostColumns, usedColumns, usualColumns, withColumn, withRoom }
 import { PYTHON, userText } from "./userText";
 import { BENCH, EMULATOR, isOfPair } from "../../state/link/view";
 import { sourcesSize } from "./room";
+import { capital } from "../../state/format";
 
 export const kernel = signal<Kernel | null>(null);
 /** The texts of the schedule of the current pass; null for a pass of a kernel. */
@@ -299,7 +300,7 @@ export function compile(target: string): void {
     () => server.compile(k.context, target),
     (said) => {
       if (said && said !== "starting")
-        note({ state: "running", progress: said.charAt(0).toUpperCase() + said.slice(1) });
+        note({ state: "running", progress: capital(said) });
     },
     mine.signal,
   )

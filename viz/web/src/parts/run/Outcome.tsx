@@ -1,5 +1,5 @@
 /** What a run gave: its times as a distribution, equality, and the other runs of the kernel. */
-import { count, micros, plural, short, tiny } from "../../state/format";
+import { capital, count, micros, plural, short, tiny } from "../../state/format";
 import type { RunResult } from "../../data/messages/kernel";
 import { MarkedBars } from "../../ui/Bars";
 import { Menu } from "../../ui/over/Menu";
@@ -86,7 +86,7 @@ function Card({ r, runs }: OutcomeProps) {
         )}
         {Object.entries(r.takes).map(([name, value]) => (
           <>
-            <dt>{name[0]!.toUpperCase() + name.slice(1)}</dt>
+            <dt>{capital(name)}</dt>
             <dd>{value}</dd>
           </>
         ))}

@@ -21,7 +21,7 @@ export function First() {
       aria-label="First step that differs"
     >
       <div class="ov-h">
-        <h3>First step that differs</h3>
+        <h3>{first && step === null ? "First pass that differs" : "First step that differs"}</h3>
         <span class="sp" />
         {first && (
           <>

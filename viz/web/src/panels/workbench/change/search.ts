@@ -6,7 +6,7 @@ import type { ApiProblem } from "../../../data/messages/job";
 import type { FoundOpts } from "../../../data/messages/trials/workbench";
 import { kernel } from "../../../parts/kernel/kernel";
 import { announce, data } from "../../../state/actions";
-import { count, micros } from "../../../state/format";
+import { capital, count, micros } from "../../../state/format";
 import { runKey } from "../../../state/state";
 import { state as bench } from "../bench";
 import { askFor, benchDevice, benchTarget, edited, whyNot } from "../where";
@@ -98,7 +98,7 @@ export async function searchOpts(): Promise<void> {
       () => server.searchOpts(k.context, device, width.peek()),
       (said, found) => {
         if (mine.signal.aborted) return;
-        const progress = said && said !== "starting" ? said[0]!.toUpperCase() + said.slice(1) : "";
+        const progress = said && said !== "starting" ? capital(said) : "";
         const best = (found as FoundOpts | null) ?? bestSoFar();
         search.value = { kind: "running", progress: progress || "Starting", best };
       },
