@@ -2,12 +2,15 @@
 
 Prints each command before it runs, goes on after a failure, lists all that failed at the end and
 then exits with 1. `python -m tests.nightly [PART ...]` runs only the parts whose title contains one
-of these; `python -m tests.nightly --list` names them all. Runs nothing in parallel itself: pytest
-does, with JOBS workers (auto).
+of these; `python -m tests.nightly --list` names them all, and which of them have passed. A night
+that was ended goes on where it was: without a name, parts that have passed with the very same files
+are not run again. Runs nothing in parallel itself: pytest does, with JOBS workers (auto).
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import platform
 import shlex
@@ -21,6 +24,8 @@ ROOT = Path(__file__).parents[1]
 PYTHON = sys.executable
 TORCH_PYTHON = ".venv/conformance/bin/python"
 JOBS = os.environ.get("JOBS", "auto")
+PASSED = ROOT / ".venv" / "nightly.json"
+"""The parts that have passed, with the state of the files that they passed with."""
 LIMIT = ("--timeout", "7200")  # seconds that a test may take: the many cases of a night
 
 FUZZ: tuple[tuple[str, str, int], ...] = (
@@ -117,17 +122,47 @@ def parts() -> list[Part]:
     return found
 
 
+def state_of_files() -> str:
+    """What tells whether anything has changed: the commit, and what differs from it."""
+    told = hashlib.sha256()
+    commands = (("rev-parse", "HEAD"), ("diff", "HEAD"), ("status", "--porcelain"))
+    for command in commands:
+        done = subprocess.run(("git", *command), cwd=ROOT, capture_output=True, check=False)
+        told.update(done.stdout)
+    return told.hexdigest()
+
+
+def passed_parts(state: str) -> list[str]:
+    """The titles of the parts that have passed in this state."""
+    try:
+        kept = json.loads(PASSED.read_text())
+        return kept["passed"] if kept["state"] == state else []
+    except (OSError, ValueError, LookupError):
+        return []
+
+
 def main(chosen: list[str]) -> int:
     """The exit status."""
-    every = parts()
+    every, state = parts(), state_of_files()
+    passed = passed_parts(state)
     if chosen == ["--list"]:
-        print("\n".join(f"{p.title}: {p}" for p in every))
+        for part in every:
+            print(f"{part.title}{' (passed)' if part.title in passed else ''}: {part}")
         return 0
     wanted = [p for p in every if not chosen or any(c in p.title for c in chosen)]
     if not wanted:
         print("no part is called that: see python -m tests.nightly --list", file=sys.stderr)
         return 2
-    failed = [p for p in wanted if not p.run()]
+    failed: list[Part] = []
+    for part in wanted:
+        if not chosen and part.title in passed:
+            print(f"\n=== {part.title}: has passed before")
+        elif not part.run():
+            failed.append(part)
+        else:
+            passed.append(part.title)
+            PASSED.parent.mkdir(exist_ok=True)
+            PASSED.write_text(json.dumps({"state": state, "passed": [*dict.fromkeys(passed)]}))
     print(f"\n{len(wanted) - len(failed)} of {len(wanted)} parts passed")
     for part in failed:
         print(f"FAILED {part.title}: {part}")

@@ -31,8 +31,10 @@ def test_every_fuzz_test_runs_at_night() -> None:
 
 
 def test_goes_on_and_fails_at_the_end(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
+    monkeypatch.setattr(nightly, "PASSED", tmp_path / "made" / "nightly.json")
+
     def run(status: int) -> tuple[str, ...]:
         return sys.executable, "-c", f"print('ran', {status}); raise SystemExit({status})"
 
@@ -46,4 +48,30 @@ def test_goes_on_and_fails_at_the_end(
     assert "NAME=value" in out and "ran 3" in out and "ran 0" in out and "1 of 3 parts" in out
     assert "FAILED first" in out and "FAILED absent" in out and "FAILED last" not in out
     assert nightly.main(["last"]) == 0
+    assert "ran 0" in capfd.readouterr().out, "what is named runs again"
     assert nightly.main(["nothing"]) == 2
+
+
+def test_a_night_goes_on_where_it_was_ended(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    mark = tmp_path / "mark"
+    fails_once = f"import pathlib; m = pathlib.Path({str(mark)!r}); assert m.exists() or m.touch()"
+    parts = [
+        Part("first", (sys.executable, "-c", "print('ran first')")),
+        Part("second", (sys.executable, "-c", fails_once)),
+    ]
+    monkeypatch.setattr(nightly, "PASSED", tmp_path / "nightly.json")
+    monkeypatch.setattr(nightly, "parts", lambda: parts)
+    assert nightly.main([]) == 1
+    assert "ran first" in capfd.readouterr().out
+    assert nightly.main([]) == 0
+    out = capfd.readouterr().out
+    assert "ran first" not in out and "2 of 2 parts" in out
+    assert nightly.main(["--list"]) == 0
+    assert "first (passed): " in capfd.readouterr().out
+    monkeypatch.setattr(nightly, "state_of_files", lambda: "another state")
+    assert nightly.main([]) == 0
+    assert "ran first" in capfd.readouterr().out
+    (tmp_path / "nightly.json").write_text("damaged")
+    assert nightly.main([]) == 0
