@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import core.gradient
 import viz
+from core import Tensor
 from core.errors import ServerError
+from core.gradient import derivatives
 from core.uop import Ops, PatternMatcher, UOp, UPat, rule
 from core.uop.observe import context
 from core.uop.rewrite import graph_rewrite
@@ -140,3 +144,40 @@ def test_only_some_wrong_kernels_are_searched_the_smallest_first() -> None:
 
     do_all(Tasks(kernels, [], kernels, 1), do, lambda part: None, lambda share, text: None)
     assert rounds == [list(range(count)), list(range(count - 1, 2, -1))]
+
+
+@pytest.mark.usefixtures("here")
+def test_a_wrong_derivative_is_named_with_values(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every kernel computes what it was given: the graph of the gradient is wrong."""
+
+    @rule(UPat(Ops.SIN, src=(UPat.var("x"),)))
+    def sin(ctx: UOp, x: UOp) -> tuple[UOp]:
+        """d sin(x) = cos(x) dx"""
+        return (-ctx * x.cos(),)
+
+    wrong = derivatives.changed((), {"sin": sin})
+    monkeypatch.setattr(core.gradient, "derivatives", wrong)
+    with viz.record(tmp_path / "run.viz"):
+        x = Tensor([0.5, 1.0, 2.0]).realize()
+        x.requires_grad = True
+        (x.sin() * x).sum().backward()
+        assert x.grad is not None
+        x.grad.realize()
+    store = Store(tmp_path / "run.viz")
+    made = bisect_run(store)
+    store.close()
+    assert made["wrong"]
+    assert {row["state"] for row in made["kernels"]} == {"agrees"}
+    (one,) = made["steps"]["differing"]
+    assert (one["rule"]["name"], one["pass"]) == ("sin", "gradient")
+    values = dict(one["verdict"]["values"])
+    before, after = (float(one["verdict"][side]) for side in ("before", "after"))
+    slope = math.cos(float(values["source 0"])) * float(values["gradient"])
+    assert before == pytest.approx(slope, rel=1e-4)
+    assert after == pytest.approx(-slope, rel=1e-4)
+    text = said(made)
+    assert text.startswith("sin is wrong, in pass gradient\n")
+    assert "differences of the operation give another derivative" in text
+    assert f"{one['verdict']['before']}" in text
