@@ -159,6 +159,11 @@ describe("a kernel as a whole", () => {
       .toBe("proved"); // prettier-ignore
   });
 
+  it("is a consequence where a step differs", () => {
+    const found = checks([[101, { differs: 1, proved: 3 }], [102, { proved: 2 }]]); // prettier-ignore
+    expect(markWords(of(whole("differs"), found))).toBe("1 step differs, 5 proved");
+  });
+
   it("counts in the run", () => {
     const run = { ...proved, kernels: [whole("differs"), whole("unknown")], unrun: 3 };
     expect(markOfRun(run)).toMatchObject({

@@ -38,7 +38,7 @@ export interface Mark {
 
 /** Kernels as a whole. */
 export interface Whole {
-  /** Whose text differs from its program. */
+  /** Whose text differs from its program, though no step of it is known to. */
   texts: number;
   /** That were not run. */
   unrun: number;
@@ -88,6 +88,7 @@ export function marksOf(
       if (found) add(counts[at]!, found.counts);
       if (!found?.whole) missing[at]! += Math.max(1, row.steps - total(found?.counts));
     }
+    if (isKernel(row) && counts[at]!.differs) wholes[at]!.texts = 0; // a consequence of that step
     const above = row.parent;
     if (row.target || above < 0 || above >= at) continue;
     add(counts[above]!, counts[at]!);
@@ -164,7 +165,7 @@ function said({ counts, missing, wrong, whole }: Mark, isBrief = false): string[
   const words = kinds(counts);
   const rest = words.splice(counts.differs ? 1 : 0);
   if (wrong) words.unshift(`${plural(wrong, "result")} ${wrong === 1 ? "differs" : "differ"}`);
-  if (whole.texts) words.unshift(textsWords(whole.texts));
+  if (whole.texts) words.push(textsWords(whole.texts));
   if (missing) words.push(total(counts) ? `${count(missing)} not checked` : "not checked");
   if (whole.unrun && total(counts)) words.push(`${plural(whole.unrun, "kernel")} not run`);
   const isProved = !words.length && counts.proved === total(counts);
