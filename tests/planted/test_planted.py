@@ -29,6 +29,7 @@ SAMPLE = (
     "a sum whose accumulator is 1",
     "a maximum of devices is their sum",
     "what lies behind a length is 0",
+    "and for or of predicates",
 )
 
 
@@ -84,6 +85,8 @@ def test_programs_without_a_mistake(tmp_path: Path) -> None:
     assert found.effect == "none"
     assert all("differs" not in kinds for kinds in answers["gather"]["check"]["rules"].values())
     assert answers["gather"]["bisect"]["named"] == []
+    assert answers["gather"]["check"]["texts"] == []
+    assert set(answers["gather"]["check"]["wholes"]) <= {"equal", "rounding"}
 
 
 def tried(mistake: Mistake, trials: Trials) -> Result:

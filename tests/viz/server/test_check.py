@@ -6,16 +6,21 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from flask.testing import FlaskClient
 
+import viz
+from core import Tensor
 from core.uop import Ops, PatternMatcher, UOp, UPat, rule
 from core.uop.observe import context
 from core.uop.rewrite import graph_rewrite
 from tests.viz.samples import random_graph, rules
 from tests.viz.server.client import TokenClient, ended
 from tests.viz.share.test_export import entries
+from viz.check.known.answers import CHECKS
 from viz.check.known.kept import kept_path
+from viz.check.known.whole import STATES
 from viz.server.app import create_app
 from viz.server.security import Guard
 from viz.share.reopened import open_run
@@ -201,6 +206,33 @@ def test_an_export_has_what_is_known(asked: Asked) -> None:
     file.write_text(html)
     again = open_run(file)
     assert again.checked() == [asked.passes[0]]
+    again.close()
+
+
+def test_kernels_as_a_whole(tmp_path: Path, dist: Path) -> None:
+    """A job runs them once; the answer about checks, an export and the opened export have them."""
+    path, x = tmp_path / "run.viz", Tensor(np.ones((6, 7), np.float32)).realize()
+    with viz.record(path):
+        (x * 2.5).realize()
+    asked = Asked(path)
+    assert (asked.get("checks")["kernels"], asked.get("checks")["unrun"]) == ([], 1)
+    asked.check(**{"pass": asked.passes[-1]})
+    assert asked.get("checks")["unrun"] == 1, "a pass is no kernel"
+    done = asked.check(kernel=asked.kernels[0])
+    assert done["state"] == "done", done
+    assert done["result"]["kernels"] == {**dict.fromkeys(STATES, 0), "equal": 1}
+    (one,) = asked.get("checks")["kernels"]
+    assert (one["kernel"], one["state"], one["device"]) == (asked.kernels[0], "equal", "CPU")
+    assert one["sets"] > 1 and asked.get("checks")["unrun"] == 0
+    job = asked.client.post("/api/export", json={}).get_json()["job"]
+    assert ended(asked.client, job)["state"] == "done"
+    html = asked.client.get(f"/api/export/{job}").get_data(as_text=True)
+    assert entries(html)["/api/A/checks"]["kernels"] == [one]
+    asked.state.close()
+    file = tmp_path / "bug.html"
+    file.write_text(html)
+    again = open_run(file)
+    assert again.ask(CHECKS)["kernels"] == [one]
     again.close()
 
 
