@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from tests.bench.measure import table
 from tests.planted.mistake import KINDS, Mistake
-from viz.check.known.whole import STEPS
+from viz.check.known.whole import PASS, RULE, STEPS
 
 Data = Mapping[str, Any]
 WORST: Final = ("unchecked", "assumes", "sampled", "proved")
@@ -65,7 +65,7 @@ def _of_check(mistake: Mistake, answer: Data) -> tuple[str, list[str]]:
     rules: Mapping[str, Mapping[str, int]] = answer.get("rules", {})
     wrong = [name for name, counts in rules.items() if "differs" in counts]
     passes = ["pass " + name for name in answer.get("passes", ())]
-    texts = ["pass " + place for place in answer.get("texts", ()) if place not in ("", STEPS)]
+    texts = [_of_text(place) for place in answer.get("texts", ()) if place not in ("", STEPS)]
     sure = [name for name in wrong if rules[name].get("possible", 0) < rules[name]["differs"]]
     others = [f"check: {name}" for name in (*sure, *texts) if name not in mistake.blame]
     if any(name in mistake.blame for name in (*wrong, *passes, *texts)):
@@ -82,6 +82,13 @@ def _of_check(mistake: Mistake, answer: Data) -> tuple[str, list[str]]:
         return "not checkable", []
     found = {kind for name in mistake.blame for kind in rules.get(name, {})}
     return next((_OF_CHECK[kind] for kind in WORST if kind in found), "no step"), []
+
+
+def _of_text(place: str) -> str:
+    """What a kernel whose text differs names, as in `blame`."""
+    if place.startswith(RULE):
+        return place.removeprefix(RULE).partition(" in ")[0]
+    return place if place.startswith(PASS) else "pass " + place
 
 
 def _of_bisect(mistake: Mistake, answer: Data) -> tuple[str, list[str]]:

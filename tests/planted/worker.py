@@ -159,12 +159,13 @@ def _check(trace: str, made: Data) -> None:
     from viz.check.whole import judged
     from viz.check.whole.kernels import kernels_of, wholes_of
     from viz.views.store import Store
+    from viz.whatif import worker as kernel_worker
 
     def here(tasks: Sequence[Data], told: Any) -> None:
         for at, task in enumerate(tasks):
             told(at, task_worker.answer(json.dumps({**task, "memory": 1 << 40})))
 
-    judged.limit_files = task_worker.limit_memory = lambda _: None
+    judged.limit_files = task_worker.limit_memory = kernel_worker.limit_files = lambda _: None
     rules: dict[str, dict[str, int]] = made["rules"]
     first: dict[str, str] = made["first"]
 
@@ -172,9 +173,11 @@ def _check(trace: str, made: Data) -> None:
     try:
         passes = tuple(r["id"] for r in store.tree()["rows"] if r["kind"] == "rewrite")
         parts = check_part(Part(trace, passes, seconds=SECONDS - 25.0))
-        whole: list[Data] = []
-        wholes_of(store, kernels_of(store)).run(here, whole.append)
-        said = message(store, parts, whole)
+        whole: dict[int, Data] = {}
+        wholes_of(store, kernels_of(store)).run(
+            here, lambda one: whole.update({one["kernel"]: one})
+        )
+        said = message(store, parts, [*whole.values()])
         for one in said["kernels"]:
             made["wholes"][one["state"]] = made["wholes"].get(one["state"], 0) + 1
             made["why"].setdefault(one["why"] or one["device"], one["name"])

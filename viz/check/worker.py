@@ -60,13 +60,14 @@ def check_job(request: Mapping[str, Any]) -> dict[str, int]:
 def _run_kernels(wholes: Wholes, jobs: int) -> None:
     """Each in a process of its own or one after another in the same; a part of the answer each."""
     workers = Workers(jobs, KERNEL_SECONDS, grouped=True)
-    done, count = 0, sum(len(alike) for alike in wholes.numbers) + len(wholes.refused)
+    done, count = set[int](), sum(len(alike) for alike in wholes.numbers) + len(wholes.refused)
 
     def tell(one: dict[str, Any]) -> None:
-        nonlocal done
-        done += 1
+        done.add(one["kernel"])
         part(one)
-        progress(f"ran {done:,} of {count:,} {'kernel' if count == 1 else 'kernels'} as a whole")
+        progress(
+            f"ran {len(done):,} of {count:,} {'kernel' if count == 1 else 'kernels'} as a whole"
+        )
 
     try:
         wholes.run(lambda tasks, told: workers.do(tasks, told, IN_ALL), tell)

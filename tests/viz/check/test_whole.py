@@ -24,6 +24,7 @@ from core.target import targets
 from core.toolchain.processor import host_target
 from core.uop.ops import Ops
 from core.uop.serial import to_data
+from core.uop.symbolic import choose
 from tests.viz.work.test_unproved import given, reading
 from viz.bisect import worker as tasks
 from viz.check.known.beside import keep, take_kept
@@ -36,6 +37,7 @@ from viz.cli import main
 from viz.command.check import sentence
 from viz.views.store import Store
 from viz.whatif import textrun
+from viz.whatif import worker as kernel_worker
 from viz.whatif.workers import OUT_OF_TIME, Told, Workers
 
 Data = dict[str, Any]
@@ -174,6 +176,23 @@ def test_captured_values_on_which_rounding_is_large_are_no_difference(tmp_path: 
     x = Tensor(values, device="CPU").realize()
     for found in whole(recorded(tmp_path / "t.viz", lambda: x.sum(1), "*")):
         assert found["state"] in ("equal", "rounding"), found
+
+
+def test_bisect_names_what_no_step_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Samples of the step do not meet the large integers that float32 rounds."""
+    monkeypatch.setattr(kernel_worker, "limit_files", abs)
+    monkeypatch.setitem(vars(choose)["_integer_bits"], "float32", 32)
+    values = np.arange(16, dtype=np.int32)
+    x = Tensor(values, device="CPU").realize()
+    path = recorded(tmp_path / "t.viz", lambda: x.cast(dtypes.float32).cast(dtypes.float64))
+    found: dict[int, Data] = {}
+    store = Store(path)
+    wholes_of(store, kernels_of(store)).run(here, lambda one: found.update({one["kernel"]: one}))
+    (one,) = message(store, [], [*found.values()])["kernels"]
+    assert (one["state"], one["inputs"]) == ("differs", "corner values")
+    assert one["place"].startswith("rule cast_of_cast in ")
+    assert f"no step of it does: bisect names {one['place']}" in sentence(one)
+    store.close()
 
 
 def test_what_a_wrong_step_makes_is_its_consequence(

@@ -18,6 +18,11 @@ LATE: Final = "the time for all kernels was over"
 """Why a kernel was not run that may be run by the next check; never kept."""
 STEPS: Final = "passes"
 """`place` where the program that the text was made of is wrong, too."""
+RULE: Final = "rule "
+PASS: Final = "pass "
+"""What `place` begins with where bisect named a rule, or only a pass."""
+SEARCH: Final = "search"
+"""In the answer of a worker: whether bisect would look into the same program."""
 SAID: Final = {
     "equal": "equal on all arguments",
     "rounding": "equal but for rounding",
@@ -99,6 +104,8 @@ def blamed(one: Data) -> str:
             "its program is wrong already, by code of a pass outside of rules, or by a step that "
             "is not known to be: `uopviz bisect` looks for it"
         )
+    if one["place"].startswith((RULE, PASS)):
+        return f"bisect names {one['place']}"
     if one["place"]:
         return f"the {one['place']} is wrong"
     return "the rendering is wrong, or a pass before it"

@@ -21,7 +21,7 @@ from core.runtime.numeric import Array
 from core.target import Target
 from core.toolchain.program import Program
 from core.uop.uop import UOp
-from viz.check.known.whole import STEPS
+from viz.check.known.whole import SEARCH, STEPS
 from viz.whatif.arguments import ArgumentSet, givens
 from viz.whatif.given import flags_of, kernel_of
 from viz.whatif.outcome import Outcome
@@ -68,7 +68,8 @@ def whole_job(request: Mapping[str, Any]) -> Data:
         if made.wrong_for is None and (kept := request.get("captured")) is not None:
             made = _on_captured(ast, program, made, CapturedSet(kept))
         place = "" if made.wrong_for is None else _place(ast, program, made.wrong_for)
-    return _data(made, place)
+        same = program.source.text == compile_kernel(ast, target).source.text
+    return _data(made, place) | {SEARCH: place == STEPS and same}
 
 
 def program_of_run(ast: UOp, target: Target, device: str, request: Mapping[str, Any]) -> Program:

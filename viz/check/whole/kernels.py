@@ -11,18 +11,21 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from core.errors import UopvizError
-from viz.check.known.whole import LATE, MOST, unknown, whole_kernel
+from viz.check.known.whole import LATE, MOST, PASS, RULE, SEARCH, unknown, whole_kernel
 from viz.views.captured import captured_request
 from viz.views.compiled import FIRST
 from viz.views.process import STRIDE
 from viz.views.store import Store
 from viz.whatif.subject import subject_of
+from viz.whatif.variant import Variant
 from viz.whatif.workers import OUT_OF_TIME, Told
 
 Data = dict[str, Any]
 Do = Callable[[list[Data], Told], None]
 SECONDS: Final = 10.0
 """For one kernel."""
+MOST_SEARCHED: Final = 4
+"""Kernels in which what is wrong is searched for, the smallest first."""
 IN_ALL: Final = 20.0
 """Seconds after which no further kernel is begun."""
 MAX_CAPTURED: Final = 1 << 25
@@ -62,16 +65,31 @@ class Wholes:
         return bool(self.tasks or self.refused)
 
     def run(self, do: Do, tell: Callable[[Data], None]) -> None:
-        """Has the tasks done; `tell` is given each kernel once."""
+        """Has the tasks done; `tell` is given each kernel, and once more those in which what is
+        wrong was searched for and found."""
         for one in self.refused:
             tell(one)
+        wrong: dict[int, Data] = {}
+        """By task, the answer for kernels whose program is wrong."""
 
         def told(at: int, answer: Data) -> None:
             for one in self.take(at, answer):
                 tell(one)
+            if answer.get("result", {}).get(SEARCH):
+                wrong[at] = answer["result"]
 
         if self.tasks:
             do(self.tasks, told)
+        chosen = sorted(wrong)[:MOST_SEARCHED]
+
+        def found(which: int, answer: Data) -> None:
+            at = chosen[which]
+            if place := _named(answer):
+                for one in self.take(at, {"result": {**wrong[at], "place": place}}):
+                    tell(one)
+
+        if chosen:
+            do([_search(self.tasks[at]) for at in chosen], found)
 
 
 def wholes_of(store: Store, kernels: Iterable[int], known: Collection[int] = ()) -> Wholes:
@@ -124,6 +142,23 @@ def _task(store: Store, number: int) -> Data:
         "captured": captured_request(process.file, kept) if small else None,
         "seconds": SECONDS,
     }
+
+
+def _search(task: Data) -> Data:
+    """The task of bisect for the same kernel."""
+    variant = Variant().data()
+    return {"job": "bisect", "subject": task["subject"], "variant": variant, "device": ""}
+
+
+def _named(answer: Data) -> str:
+    """What bisect names, `place` of a `WholeKernel`; "" for nothing."""
+    found = answer.get("result", {})
+    culprit = found.get("culprit") or (found.get("failed") or {}).get("step")
+    if culprit is None:
+        return ""
+    if (match := culprit["match"]) is not None:
+        return f"{RULE}{match['rule']['name']} in {culprit['pass']}"
+    return f"{PASS}{culprit['pass']}"
 
 
 def _without_number(task: Data) -> Data:

@@ -190,6 +190,8 @@ describe("a kernel as a whole", () => {
       "Its text, run on PTX:EMU, differs from its program, and no step of it is known to: the rendering ptx is wrong. On corner values: data0 is off.",
     );
     expect(wholeWords(wrong, true)).toContain("differs from its program, as a step of it does.");
+    const named = { ...wrong, place: "rule add_zero in simplify" };
+    expect(wholeWords(named, false)).toContain("bisect names rule add_zero in simplify");
     expect(wholeWords({ ...wrong, place: "passes" }, false)).toContain("program is wrong already");
   });
 

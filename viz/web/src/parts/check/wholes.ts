@@ -35,5 +35,6 @@ export function wholeWords(one: WholeKernel, isConsequence: boolean): string {
 function blamed({ place }: WholeKernel): string {
   if (place === "passes")
     return "its program is wrong already, by code of a pass or a step that is not known to be";
+  if (/^(rule|pass) /.test(place)) return `bisect names ${place}`;
   return place ? `the ${place} is wrong` : "the rendering is wrong, or a pass before it";
 }

@@ -48,7 +48,8 @@ export interface WholeKernel {
   sets: number;
   /** The largest error, in units of the last place. */
   ulps: number;
-  /** What is wrong where no step is: "rendering ptx"; "passes" for what comes before; "" for not known. */
+  /** What is wrong where no step is: "rendering ptx"; "rule NAME in PASS" or "pass PASS", by bisect;
+   * "passes" for one of these that is not known; "" for neither is known. */
   place: string;
   /** Of a text that differs: the arguments for which it does, in words. */
   inputs: string;
