@@ -41,7 +41,7 @@ _ROUNDED: Final = 16 * 2.0**-52
 def of_points(share: Share, inputs: frozenset[UOp]) -> Verdict:
     """Many points, each one element."""
     random = np.random.default_rng(1)
-    values = Wide({u: points(u, random) for u in ordered(inputs)}, flat=True)
+    values = Wide({u: points(u, random) for u in ordered(share, inputs)}, flat=True)
     node, at = share.node, share.at
     sources = [NONE if s.op in NO_VALUE else values.value(s) for s in node.src]
     x, w, given = (

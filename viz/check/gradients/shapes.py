@@ -57,7 +57,7 @@ def of_shapes(share: Share, inputs: frozenset[UOp]) -> Verdict:
     if (size := share.size(inputs)) > MAX_ELEMENTS:
         return Verdict("unchecked", LARGE)
     random = np.random.default_rng(2)
-    values = Wide({u: array(u, random) for u in ordered(inputs)})
+    values = Wide({u: array(u, random) for u in ordered(share, inputs)})
     w = np.where(values.counts(share.grad), values.value(share.grad), 0.0)
     given = np.broadcast_to(values.value(share.after), share.source.shaped)
     counts = values.counts(share.source) & values.counts(share.after)
@@ -126,7 +126,7 @@ def _smaller(share: Share, inputs: frozenset[UOp]) -> tuple[Share, frozenset[UOp
     long = sorted({n for u in (*nodes, *inputs) for n in u.shape or () if n > _SHORT[-1]})
     short = dict(zip(long, _SHORT * len(long), strict=False))
     new: dict[UOp, UOp] = {}
-    for u in ordered(inputs):
+    for u in ordered(share, inputs):
         shape = tuple(short.get(n, n) for n in u.shaped)
         new[u] = UOp.new_buffer("CPU", prod(shape), u.dtype).reshape(shape)
     for u in nodes:

@@ -110,9 +110,10 @@ def tolerance(share: Share, inputs: Collection[UOp], exact: bool) -> float:
     return _LINEAR if exact else max(_CLOSE, rounding)
 
 
-def ordered(inputs: Collection[UOp]) -> list[UOp]:
+def ordered(share: Share, inputs: Collection[UOp]) -> list[UOp]:
     """Inputs in an order that is the same each time."""
-    return [u for u in UOp.sink(*inputs).toposort() if u in inputs]
+    nodes = UOp.sink(*share.roots).toposort(lambda u: u not in inputs)
+    return list(dict.fromkeys(s for u in nodes for s in u.src if s in inputs))
 
 
 def points(u: UOp, random: np.random.Generator) -> Array:
