@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from core.dtype import dtypes, sum_acc_dtype
 from core.errors import GradientError
-from core.gradientsteps import Steps, tell
+from core.gradientsteps import Steps, rules_in_force, tell
 from core.helpers import argsort, ceildiv, prod
 from core.kernelgradient import call_gradients, gradient_of_call
 from core.uop.kernelcall import inputs_of_call
@@ -23,6 +23,7 @@ from core.uop.matcher import PatternMatcher
 from core.uop.observe import attached
 from core.uop.ops import GroupOp, Ops
 from core.uop.origin import backward_of
+from core.uop.rewrite_errors import raised
 from core.uop.rule import rule
 from core.uop.uop import UOp, creating, line_of
 from core.uop.upat import UPat
@@ -104,8 +105,7 @@ def _flow(
     for axis, n in u.lengths:
         if (axis, n) not in grad.lengths:
             grad = grad.length(axis, n)
-    grads: Grads | None
-    grads = derivatives.rewrite(u, ctx=grad) if told is None else told.rewrite(u, grad)
+    grads = _applied(u, grad) if told is None else told.rewrite(u, grad)
     if grads is None:
         raise GradientError(
             f"{u.op.name} has no gradient rule",
@@ -113,6 +113,18 @@ def _flow(
             hint="detach() it, or add a rule to core/gradient.py",
         )
     _add(zip(u.src, grads, strict=False), leads, found)
+
+
+def _applied(u: UOp, grad: UOp) -> Grads | None:
+    """What the first rule gives that answers. Raises RuleError where its function fails."""
+    for variant in rules_in_force(derivatives).candidates(u):
+        try:
+            made: Grads | None = variant.plain(u, grad)
+        except Exception as error:
+            raise raised(variant.rule, u, error) from error
+        if made is not None:
+            return made
+    return None
 
 
 def _flow_through_call(

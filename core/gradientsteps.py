@@ -19,6 +19,7 @@ from core.uop.observe import Observer
 from core.uop.ops import Ops
 from core.uop.origin import backward_of
 from core.uop.policy import in_force
+from core.uop.rewrite_errors import raised
 from core.uop.rule import Rule
 from core.uop.uop import UOp, creating, line_of, nobody
 from core.uop.visits import Visits
@@ -28,6 +29,12 @@ NAME: Final = "gradient"
 
 Flows = Callable[[UOp], Sequence[int]]
 """The numbers of the sources of a node that its gradient flows on to."""
+
+
+def rules_in_force(matcher: PatternMatcher) -> PatternMatcher:
+    """The rules of a matcher, as the policy in force has them."""
+    applied = in_force()
+    return matcher if applied is None else applied.rules(matcher, matcher.name)
 
 
 class Steps:
@@ -43,9 +50,7 @@ class Steps:
         flows: Flows,
     ) -> None:
         self.observer, self._flows = observer, flows
-        applied = in_force()
-        rules = matcher if applied is None else applied.rules(matcher, matcher.name)
-        self.visits = Visits(rules, observer.decline)
+        self.visits = Visits(rules_in_force(matcher), observer.decline)
         self._find = self.visits.counting()
         self._pending: dict[UOp, UOp] = dict((start,))
         """The gradient of each node as it was before the first step."""
@@ -85,14 +90,15 @@ class Steps:
         return UOp.sink(*(self._pending[t] for t in targets if t in self._pending))
 
     def rewrite(self, u: UOp, grad: UOp) -> tuple[UOp | None, ...] | None:
-        """`PatternMatcher.rewrite`, told as steps."""
+        """What the first rule gives that answers, told as steps. Raises RuleError where its
+        function fails."""
         for match, rule, spent in self.visits.ready(self._find(u)):
             begun = perf_counter_ns()
             try:
                 found = match(u, grad, self.visits.declined)
-            except BaseException:
+            except Exception as error:
                 self.failed = rule, u
-                raise
+                raise raised(rule, u, error) from error
             spent.ns += perf_counter_ns() - begun
             spent.tries += 1
             if found is not None:

@@ -14,16 +14,19 @@ import pytest
 import core.gradient
 from core import Tensor, Variable, nn
 from core.dtype import DType, dtypes
+from core.errors import RuleError
 from core.gradient import derivatives, gradients
 from core.prove.verdict import Verdict
-from core.uop import Ops, UOp
+from core.uop import Ops, UOp, UPat, rule
 from core.uop.observe import recording
 from core.uop.rule import Rule
 from tests.core.tensor.running.test_kernel_call_gradients import call_two
 from tests.viz.check.mutating import wrong
+from viz.check.failed import failures
 from viz.check.gradients.judge import BY_HAND, Gradients
 from viz.check.gradients.share import LEFT_OUT
 from viz.trace import Recorder
+from viz.views.store import Store
 
 Judged = list[tuple[str, UOp, Verdict]]
 Grads = Sequence["UOp | None"]
@@ -313,3 +316,23 @@ def test_a_step_that_is_no_gradient_is_not_checkable() -> None:
             assert before.shape is None
             assert before.device is None
             assert before.lengths == ()
+
+
+def test_a_rule_that_fails_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    @rule(UPat(Ops.SIN))
+    def sin() -> None:
+        """d sin(x) = an error"""
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(core.gradient, "derivatives", derivatives.changed((), {"sin": sin}))
+    x = leaf(4)
+    recorder = Recorder(tmp_path / "run.viz").start()
+    try:
+        with pytest.raises(RuleError):
+            x.sin().sum().backward()
+    finally:
+        recorder.close()
+    store = Store(recorder.path)
+    names = {row["id"]: row["name"] for row in store.rules()}
+    assert [(one.name, names[one.rule]) for one in failures(store)] == [("gradient", "sin")]
+    store.close()
