@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from core.errors import FaultError, RunError, UopvizError
+from core.errors import CompileError, FaultError, RunError, UopvizError
 from core.runtime.reference.kernel import evaluate_kernel
 from core.target import Target
 from core.toolchain.program import Program
@@ -72,9 +72,7 @@ def run_text(
         if made is not None and time.monotonic() > until:
             break
         try:
-            _, outcome = Trial(ast, given).judge(program, device)
-        except FaultError as error:
-            outcome = Outcome(False, LARGEST, 0.0, 0, fault=str(error.what))
+            outcome = _tried(ast, program, device, given)
         except NOT_RUN:
             if made is None:
                 raise
@@ -89,6 +87,21 @@ def run_text(
     if made is None:
         raise RunError("there are no arguments to run it on")
     return made
+
+
+def _tried(ast: UOp, program: Program, device: str, given: ArgumentSet) -> Outcome:
+    """What a text computes on one set. A fault on the way is wrong, and so is a text of the
+    compiler's that LLVM rejects; of other devices that may be a limit of theirs. Raises one of
+    NOT_RUN."""
+    try:
+        return Trial(ast, given).judge(program, device)[1]
+    except FaultError as error:
+        said = str(error.what)
+    except CompileError as error:
+        if device != "CPU":
+            raise
+        said = f"its text is rejected: {error.what}"
+    return Outcome(False, LARGEST, 0.0, 0, fault=said)
 
 
 def program_agrees(ast: UOp, program: Program, given: ArgumentSet) -> bool | None:

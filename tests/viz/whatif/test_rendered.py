@@ -13,6 +13,7 @@ from core import compile
 from core.dtype import dtypes
 from core.render import llvm_alu, ptx_alu
 from core.tensor import Tensor
+from core.toolchain.processor import host_target
 from core.uop.ops import Ops
 from core.uop.serial import to_data
 from viz.whatif import worker
@@ -56,3 +57,12 @@ def test_a_wrong_comparison_of_nan(monkeypatch: pytest.MonkeyPatch) -> None:
     found = bisected(Tensor.empty(32) < 0.3, "gfx942", monkeypatch)
     assert found["wrong"]
     assert found["culprit"]["pass"] == "rendering llvm"
+
+
+def test_a_text_that_no_compiler_accepts(monkeypatch: pytest.MonkeyPatch) -> None:
+    table: dict[Ops, tuple[str, str, str]] = vars(llvm_alu)["_compare"]
+    monkeypatch.setitem(table, Ops.CMPLT, ("oltt", "slt", "ult"))
+    found = bisected(Tensor.empty(32) < 0.3, host_target().name, monkeypatch)
+    assert found["wrong"]
+    assert found["culprit"]["pass"] == "rendering llvm"
+    assert "its text is rejected" in found["outcome"]["said"]
