@@ -1,4 +1,5 @@
-"""`Pass`: one step from graph to graph with a stated contract; and `run_table`, which runs a table.
+"""`Pass`: one step from graph to graph with a stated contract; `Guarantee`: what has to hold after
+one; and `run_table`, which runs a table.
 
 Kernels (`pipeline.py`) and schedules (`schedule/pipeline.py`) each have such a table. Knows no
 pass.
@@ -6,7 +7,7 @@ pass.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -20,13 +21,39 @@ Context = TypeVar("Context")
 
 
 @dataclass(frozen=True, slots=True)
+class Guarantee(Generic[Context]):
+    """What holds of a graph after a pass. `says` it in words; `breach` gives the first node for
+    which it does not hold, of the nodes of the graph, sources first, and what the pass is given."""
+
+    says: str
+    breach: Callable[[Sequence[UOp], Context], UOp | None]
+
+
+def each(says: str, holds: Callable[[UOp, Context], bool]) -> Guarantee[Context]:
+    """A guarantee that holds, or does not, for each node by itself."""
+
+    def breach(nodes: Sequence[UOp], context: Context) -> UOp | None:
+        return next((u for u in nodes if not holds(u, context)), None)
+
+    return Guarantee(says, breach)
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What a pass has left undone: the first node for which it does not hold what it `says`."""
+
+    node: UOp
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
 class Pass(Generic[Context]):
     """One pass of a table. `keeps` says what it leaves as it was, `guarantees` what holds after it
     that did not before.
 
-    The ops in `gone` do not appear any more, here and in all later passes; nodes for which `leaves`
-    is false do not appear after it. With SPEC=1 the graph is verified against `spec` (None: its
-    nodes are of no one stage). A pass whose `runs` answers False is left out: a setting says so.
+    The ops in `gone` do not appear any more, here and in all later passes; what is in `leaves`
+    holds after it. With SPEC=1 the graph is verified against `spec` (None: its nodes are of no one
+    stage). A pass whose `runs` answers False is left out: a setting says so.
     """
 
     name: str
@@ -36,7 +63,7 @@ class Pass(Generic[Context]):
     spec: PatternMatcher | None = None
     gone: tuple[Ops, ...] = ()
     runs: Callable[[], bool] | None = None
-    leaves: Callable[[UOp], bool] | None = None
+    leaves: tuple[Guarantee[Context], ...] = ()
 
 
 def verifying() -> bool:
@@ -79,9 +106,8 @@ def run_table(
         for step in passes[:first]:
             gone.update(step.gone)
         if check:
-            check_contract(
-                graph, passes[first - 1] if first else passes[0], gone, f"entry at {start}"
-            )
+            entered = passes[first - 1] if first else passes[0]
+            check_contract(graph, entered, gone, context, f"entry at {start}")
     for step in passes[first : last + 1]:
         if step.runs is not None and not step.runs():
             continue
@@ -89,21 +115,37 @@ def run_table(
             graph = step.function(graph, context)
             gone.update(step.gone)
             if check:
-                check_contract(graph, step, gone, step.name)
+                check_contract(graph, step, gone, context, step.name)
     return graph
 
 
-def check_contract(graph: UOp, step: Pass[Context], gone: set[Ops], stage: str) -> None:
+def undone(
+    graph: UOp, step: Pass[Context], gone: Collection[Ops], context: Context
+) -> Undone | None:
+    """What a pass has left undone in the graph that it made; `gone`: the ops that it and those
+    before it remove. None where all holds."""
+    if not gone and not step.leaves:
+        return None
+    nodes = tuple(graph.toposort())
+    for u in nodes:
+        if u.op in gone:
+            return Undone(u, f"no {u.op.name} from here on")
+    for one in step.leaves:
+        if (node := one.breach(nodes, context)) is not None:
+            return Undone(node, one.says)
+    return None
+
+
+def check_contract(
+    graph: UOp, step: Pass[Context], gone: Collection[Ops], context: Context, stage: str
+) -> None:
     """Raises SpecError where a graph is not what a pass may leave; `gone`: the ops that it and
     those before it remove."""
     if step.spec is not None:
         verify(graph, step.spec, stage)
-    if not gone and step.leaves is None:
-        return
-    for u in graph.toposort():
-        if u.op in gone or (step.leaves is not None and not step.leaves(u)):
-            raise SpecError(
-                f"{u.op.name} appears after pass {stage}",
-                where=repr(u),
-                hint="the pass breaks the contract of one before it",
-            )
+    if (found := undone(graph, step, gone, context)) is not None:
+        raise SpecError(
+            f"{found.node.op.name} appears after pass {stage}, which guarantees: {found.says}",
+            where=repr(found.node),
+            hint="the pass breaks its contract, or that of one before it",
+        )

@@ -12,6 +12,8 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
+import core.passes.guarantees as given
+import core.passes.ptx.guarantees as ptx
 from core.helpers import SPEC
 from core.passes.collapse import collapse
 from core.passes.contract import Pass, position, run_table
@@ -33,7 +35,7 @@ from core.passes.stage import stage
 from core.passes.trim import trim
 from core.target import Target
 from core.uop import Ops, UOp
-from core.uop.kernelinfo import AxisType, KernelInfo, Opt
+from core.uop.kernelinfo import KernelInfo, Opt
 from core.uop.kernels import is_lowered
 from core.uop.policy import stage as stage_of
 from core.uop.spec import ast_spec, index_spec, machine_spec, verify
@@ -46,32 +48,6 @@ def _simplify(after: str) -> Pass[Target]:
     return Pass(f"simplify: {after}", simplify, _ORDER, "no symbolic rule applies", index_spec)
 
 
-_PARALLEL: Final = (
-    AxisType.GLOBAL,
-    AxisType.LOCAL,
-    AxisType.WARP,
-    AxisType.THREAD,
-    AxisType.GROUP_REDUCE,
-)
-"""Loops whose iterations run at once: nothing is combined over them after `grouped`."""
-
-
-_HARDWARE: Final = (AxisType.GLOBAL, AxisType.LOCAL, AxisType.WARP, AxisType.GROUP_REDUCE)
-"""Loops that hardware indices run."""
-
-
-def _is_over(u: UOp, *kinds: AxisType) -> bool:
-    """Whether a node is a loop of one of these kinds, or a REDUCE over one."""
-    loops = (u,) if u.op is Ops.RANGE else u.src[1:] if u.op is Ops.REDUCE else ()
-    return any(loop.op is Ops.RANGE and loop.arg[1] in kinds for loop in loops)
-
-
-def _ends_loops(u: UOp) -> bool:
-    """Whether what an END or REDUCE is over are loops, and no expressions of others."""
-    over = u.op in (Ops.END, Ops.REDUCE)
-    return not over or all(loop.op is Ops.RANGE for loop in u.src[1:])
-
-
 PASSES: Final[tuple[Pass[Target], ...]] = (
     Pass(
         "lower",
@@ -80,6 +56,7 @@ PASSES: Final[tuple[Pass[Target], ...]] = (
         "no node has a shape: loops and single elements only",
         index_spec,
         (Ops.VIEW, Ops.REDUCE_AXIS, Ops.IOTA),
+        leaves=(given.MEMORY,),
     ),
     _simplify("lower"),
     Pass(
@@ -88,6 +65,7 @@ PASSES: Final[tuple[Pass[Target], ...]] = (
         "integers exactly; sums of floats may be rounded less often",
         "no reduce has a loop that its value does not need",
         index_spec,
+        leaves=(given.NEEDED_LOOPS,),
     ),
     _simplify("collapse"),
     Pass(
@@ -96,7 +74,7 @@ PASSES: Final[tuple[Pass[Target], ...]] = (
         "what is stored where, up to the order in which reduces combine",
         "loops have their final kinds; their numbers order the nest",
         index_spec,
-        leaves=_ends_loops,
+        leaves=(given.LOOPS,),
     ),
     _simplify("optimize"),
     Pass(
@@ -121,7 +99,7 @@ PASSES: Final[tuple[Pass[Target], ...]] = (
         "no UPCAST or UNROLL loop: their iterations are lanes of vectors",
         index_spec,
         (Ops.UNROLL, Ops.CONTRACT),
-        leaves=lambda u: not _is_over(u, AxisType.UPCAST, AxisType.UNROLL),
+        leaves=(given.NO_LANES,),
     ),
     Pass(
         "grouped",
@@ -129,7 +107,7 @@ PASSES: Final[tuple[Pass[Target], ...]] = (
         _VALUES,
         "no REDUCE over a GROUP_REDUCE loop: shared memory and barriers",
         index_spec,
-        leaves=lambda u: u.op is not Ops.REDUCE or not _is_over(u, *_PARALLEL),
+        leaves=(given.IN_SEQUENCE,),
     ),
     Pass(
         "gpudims",
@@ -137,10 +115,7 @@ PASSES: Final[tuple[Pass[Target], ...]] = (
         _VALUES,
         "no parallel loop on a GPU: SPECIAL indices",
         index_spec,
-        leaves=lambda u: (
-            (u.op is not Ops.RANGE or u.arg[1] not in _HARDWARE)
-            and (u.op is not Ops.END or len(u.src) > 1)
-        ),
+        leaves=(given.HARDWARE,),
     ),
     Pass(
         "reduce",
@@ -156,9 +131,16 @@ PASSES: Final[tuple[Pass[Target], ...]] = (
         _ORDER,
         "each INDEX has one offset and one gate",
         index_spec,
-        leaves=lambda u: u.op is not Ops.INDEX or u.src[1].dtype.count == 1,
+        leaves=(given.ONE_OFFSET, given.MOVES, given.GATES),
     ),
-    Pass("devectorize", devectorize, _ORDER, "no arithmetic wider than the target's", index_spec),
+    Pass(
+        "devectorize",
+        devectorize,
+        _ORDER,
+        "no arithmetic wider than the target's",
+        index_spec,
+        leaves=(given.LANES,),
+    ),
     _simplify("devectorize"),
     Pass(
         "decompose",
@@ -166,6 +148,7 @@ PASSES: Final[tuple[Pass[Target], ...]] = (
         "values up to the accuracy that docs/numerics.md states",
         "every op and dtype of arithmetic is one that the target has",
         index_spec,
+        leaves=(given.OPERATIONS, given.CONVERSIONS),
     ),
     Pass(
         "final",
@@ -173,6 +156,7 @@ PASSES: Final[tuple[Pass[Target], ...]] = (
         _ORDER,
         "gated LOADs, and only these, have an alternative; the gate of a store is the STORE's",
         index_spec,
+        leaves=(given.ALTERNATIVES, given.STORE_GATES, given.SINGLE_LANES),
     ),
     Pass(
         "loops",
@@ -180,7 +164,7 @@ PASSES: Final[tuple[Pass[Target], ...]] = (
         "what an iteration does",
         "each RANGE has one END",
         index_spec,
-        leaves=lambda u: u.op is not Ops.END or len(u.src) == 2,
+        leaves=(given.ONE_LOOP, given.ENDED_ONCE),
     ),
 )
 """Each pass with its contract; `keeps` and `guarantees` are the columns of docs/passes.md."""
@@ -194,6 +178,14 @@ TEXT_PASSES: Final[Mapping[str, tuple[Pass[Target], ...]]] = MappingProxyType(
                 _ORDER,
                 "every operation is one that PTX has an instruction for",
                 machine_spec,
+                leaves=(
+                    ptx.PREDICATES,
+                    ptx.IN_16_BITS,
+                    ptx.SHIFTS,
+                    ptx.DIVISIONS,
+                    ptx.HALVES,
+                    ptx.MAXIMA,
+                ),
             ),
             Pass(
                 "ptx: casts",
@@ -201,6 +193,7 @@ TEXT_PASSES: Final[Mapping[str, tuple[Pass[Target], ...]]] = MappingProxyType(
                 _ORDER,
                 "every cast is one instruction, or none",
                 machine_spec,
+                leaves=(ptx.NO_BOOLS, ptx.CASTS),
             ),
             Pass(
                 "ptx: copies",
@@ -215,6 +208,7 @@ TEXT_PASSES: Final[Mapping[str, tuple[Pass[Target], ...]]] = MappingProxyType(
                 _ORDER,
                 "a load or store is one instruction; the gate of a load is its predicate",
                 machine_spec,
+                leaves=(ptx.MOVES, ptx.GATES, ptx.WORDS),
             ),
             Pass(
                 "ptx: operands",
@@ -222,6 +216,7 @@ TEXT_PASSES: Final[Mapping[str, tuple[Pass[Target], ...]]] = MappingProxyType(
                 _ORDER,
                 "an address in memory is a register and a constant, in bytes",
                 machine_spec,
+                leaves=(ptx.ADDRESSES, ptx.BITS),
             ),
         )
     }

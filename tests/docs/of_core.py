@@ -248,6 +248,22 @@ def text_pass_table() -> str:
     return "\n\n".join(_pass_table(passes, len(PASSES) + 1) for passes in TEXT_PASSES.values())
 
 
+def guarantee_table() -> str:
+    """What is checked after each pass, by a predicate over its graph."""
+    own = (step for passes in TEXT_PASSES.values() for step in passes)
+    every = (*schedule.PASSES, *PASSES, *own)
+    rows = [
+        (code(step.name), "; ".join([*_gone(step.gone), *(one.says for one in step.leaves)]))
+        for step in every
+        if step.gone or step.leaves
+    ]
+    return table(("after pass", "holds"), rows)
+
+
+def _gone(ops: Sequence[Ops]) -> list[str]:
+    return [f"no {', '.join(op.name for op in ops)} from here on"] if ops else []
+
+
 def _pass_table(passes: Sequence[Pass[Target]], first: int) -> str:
     rows: list[tuple[object, ...]] = []
     for number, step in enumerate(passes, first):

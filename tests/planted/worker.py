@@ -144,8 +144,10 @@ def _asked(request: Data) -> list[str]:
 def check(request: Data) -> Data:
     """What `uopviz check` says: for each rule the verdicts of its steps, counted, and the first
     step that differs; of kernels as a whole, how many are in each state ("wholes"), what is named
-    where a text differs and no step does ("texts"), and why others were not run."""
+    where a text differs and no step does ("texts"), and why others were not run; and the passes
+    that left something undone, with what they left."""
     made: Data = {"rules": {}, "first": {}, "wholes": {}, "texts": [], "why": {}}
+    made |= {"passes": [], "undone": []}
     for trace in _asked(request):
         _check(trace, made)
     made["texts"] = list(dict.fromkeys(made["texts"]))
@@ -184,6 +186,10 @@ def _check(trace: str, made: Data) -> None:
             if one["state"] == "differs" and one["because"] is None:
                 made["texts"].append(one["place"])
                 first.setdefault(f"text: {one['place']}", f"{one['name']}: {one['outcome']}"[:500])
+        made["passes"] += [one["pass"] for one in said["undone"]]
+        made["undone"] += [one["said"] for one in said["undone"]]
+        for rule in (one["rule"] for one in said["undone"] if one["rule"]):
+            rules.setdefault(rule, {})["differs"] = 1
         for row in said["rules"]:
             kind, name, how = row["verdict"]["kind"], row["name"], row["verdict"]["how"]
             counts = rules.setdefault(name, {})
@@ -249,6 +255,8 @@ def _bisect(trace: str, made: Data) -> None:
         if failed is not None:
             made["how"].append(str(failed["error"]["what"])[:200])
     made["named"] += ["rule " + one["rule"]["name"] for one in found["steps"]["differing"]]
+    for one in found["steps"]["undone"]:
+        made["named"].append(f"rule {one['rule']}" if one["rule"] else f"pass {one['pass']}")
     made["kernels"] += [f"{r['name']}: {r['state']} {r['said']}"[:200] for r in found["kernels"]]
     made["notes"] += [re.sub(r"\s+", " ", str(note))[:200] for note in found["notes"]]
 

@@ -188,7 +188,8 @@ class RunSearch:
         checked = [*self._checked, *(n for number in unjudged for n in inside.get(number, []))]
         steps = self._steps(checked)
         found = [self._found[at] for at in sorted(self._found)]
-        wrong = bool(steps["differing"]) or any(r["state"] in ("differs", "fails") for r in rows)
+        wrong = any(row["state"] in ("differs", "fails") for row in rows)
+        wrong |= bool(steps["differing"] or steps["undone"])
         return {
             "version": _VERSION,
             "variant": {**self._variant.data(), "said": str(self._variant)},
@@ -207,9 +208,13 @@ class RunSearch:
         """What is known of the steps that were checked one by one, and the first that differ."""
         store, checks = self._store, take_kept(self._store)
         differing: list[Data] = []
+        left: list[Data] = []
         names = {row["id"]: row["name"] for row in store.tree()["rows"]}
         for number in sorted(set(rewrites)):
             known = checks.of(number)
+            if known is not None and known["undone"] is not None:
+                named = {"rewrite": number, "name": names.get(number, "?")}
+                left.append(known["undone"] | named)
             for step, rule, at in [] if known is None else known["steps"]:
                 verdict = known["verdicts"][at] if known is not None else {}
                 if verdict["kind"] != "differs":
@@ -224,7 +229,7 @@ class RunSearch:
                     }
                 )
         wrong = any(row["state"] in ("differs", "fails") for row in self._rows)
-        if not differing and not wrong:  # what fails may be made of a wrong step
+        if not differing and not left and not wrong:  # what fails may be made of a wrong step
             differing = [
                 {
                     "rewrite": one.rewrite,
@@ -240,6 +245,7 @@ class RunSearch:
             "passes": len(set(rewrites)),
             "counts": counts,
             "differing": differing[:MOST_STEPS],
+            "undone": left[:MOST_STEPS],
         }
 
 
@@ -292,13 +298,18 @@ def _passes(store: Store) -> tuple[dict[int, list[int]], list[int]]:
     kernel_of: dict[int, int] = {}
     inside: dict[int, list[int]] = {}
     outside: list[int] = []
+    schedules: set[int] = set()
+    """Of these, what a pass without steps left undone is looked for, too."""
     for row in store.tree()["rows"]:  # parents come before their children
         kernel = kernel_of.get(row["parent"])
         if row["kind"] == "context" and row["label"] == _KERNEL:
             kernel = row["id"]
         if kernel is not None:
             kernel_of[row["row"]] = kernel
-        is_own = row["kind"] == "rewrite" and row["steps"] and row["id"] < FIRST * STRIDE
+        if row["kind"] == "context" and row["label"] == "schedule":
+            schedules.add(row["row"])
+        is_own = row["kind"] == "rewrite" and row["id"] < FIRST * STRIDE
+        is_own &= bool(row["steps"]) or row["parent"] in schedules
         if is_own and not (store.live and row["status"] == "open"):
             (outside if kernel is None else inside.setdefault(kernel, [])).append(row["id"])
     return inside, outside

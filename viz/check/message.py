@@ -6,7 +6,7 @@ Never checks.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from core.prove.bitvector import HINT, solver_module
@@ -79,6 +79,7 @@ def message(store: Store, passes: Sequence[Data], kernels: Sequence[Data] = ()) 
         "counts": {kind: total[kind] for kind in KINDS},
         "integers": {kind: integers[kind] for kind in KINDS},
         "rules": ordered[:MOST],
+        "undone": [_undone(one, names) for one in passes if one["undone"] is not None],
         "passes": list(passes),
         "wholes": counted(kernels),
         "kernels": _kernels(store, passes, kernels),
@@ -86,6 +87,12 @@ def message(store: Store, passes: Sequence[Data], kernels: Sequence[Data] = ()) 
         "z3": solver_module() is not None,
         "hint": "" if solver_module() is not None else HINT,
     }
+
+
+def _undone(checked: Data, names: Mapping[int, str]) -> Data:
+    """What a pass left undone, and where its graph is."""
+    number = checked["rewrite"]
+    return {**checked["undone"], "rewrite": number, "name": names.get(number, "?")}
 
 
 def _kernels(store: Store, passes: Sequence[Data], kernels: Sequence[Data]) -> list[Data]:
@@ -113,6 +120,9 @@ def _kernels(store: Store, passes: Sequence[Data], kernels: Sequence[Data]) -> l
             if kernel is not None and kinds[at] == "differs":
                 first = {"rewrite": checked["rewrite"], "pass": name, "step": step}
                 because.setdefault(kernel, {**first, "rule": rules.get(rule, "?")})
+        if kernel is not None and (left := checked["undone"]) is not None:
+            first = {"rewrite": checked["rewrite"], "pass": name, "step": 0}
+            because.setdefault(kernel, {**first, "rule": f"pass {left['pass']}"})
     order = ("differs", "unknown", *(s for s in STATES if s not in ("differs", "unknown")))
     rows = [
         {

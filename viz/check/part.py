@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from core.dtype import PtrDType, dtypes
 from core.errors import BudgetError, FormatError, TraceError, UopvizError
-from core.prove.decide import LENGTHS, Checker, Options
+from core.prove.decide import LENGTHS, RENAMED, Checker, Options
 from core.prove.loops import change_of_variables, same_work
 from core.prove.verdict import Verdict
 from core.uop.args import decode_dtype
@@ -25,6 +25,8 @@ from core.uop.uop import UOp
 from viz.budget import Budget, within
 from viz.check.around import Around, step_around
 from viz.check.gradients.judge import Gradients
+from viz.check.guarantees import Guarantees
+from viz.check.known.left import Left
 from viz.check.rebuilt import Rebuilt
 from viz.check.states import States
 from viz.check.tensors import compare, compare_states
@@ -39,7 +41,10 @@ MAX_STEPS: Final = 200_000
 FOREIGN: Final = "the trace is of another compiler: its nodes have no meaning here"
 AMONG: Final = "one of these rules is wrong:"
 """Begins the names of rules that may have made a pass wrong."""
+LEFT: Final = "its graph is not what it should be after pass"
+"""Begins the name of a pass that left something undone before this one."""
 UNUSED: Final = Verdict("proved", "the rule that began its pass declined: nothing came of it")
+_UNDONE: Final = Verdict("unchecked", "its pass left something undone")
 _BESIDE: Final = Verdict("assumes", f"{Assumes.CONTEXT} (another step of its pass is wrong)")
 _INSIDE: Final = Verdict("assumes", f"{Assumes.CONTEXT} (a step inside it is wrong)")
 _SECONDS: Final = 3600.0
@@ -73,6 +78,8 @@ class CheckedPass:
     )
     integers: list[int] = field(default_factory=list[int])
     """Of the steps, those that replace an integer or a bool."""
+    undone: Left | None = None
+    """What the pass left undone that it guarantees."""
 
     def data(self) -> dict[str, Any]:
         """As JSON, each verdict once."""
@@ -86,6 +93,7 @@ class CheckedPass:
             "steps": rows,
             "verdicts": [v.data() for v in verdicts],
             "integers": self.integers,
+            "undone": None if self.undone is None else self.undone.data(),
         }
 
 
@@ -110,6 +118,8 @@ def check_pass(store: Store, number: int, part: Part, until: float) -> CheckedPa
         except BudgetError as error:
             checked.steps.append((0, 0, Verdict("unchecked", error.what)))
             return checked
+        if store.compiles:
+            checked.undone = _tools(part.path, part.options).guarantees(process).left(rewrite)
         _Pass(store, process, rewrite, part, checked).run(steps, until)
     return checked
 
@@ -184,10 +194,19 @@ class _Pass:
     def _settle(self) -> None:
         """Where a step of the pass is wrong by itself, no other is to blame for its result; where
         steps of several rules may be, that is said."""
+        self._tell_arguments_apart()
         whole, made = self._whole, self.checked.steps
+        if not self._depth and self.store.compiles:
+            left = self.tools.guarantees(self.process).before(self.rewrite)
+            if left is not None:  # what is done with its graph has no meaning
+                after = Verdict("unchecked", f"{LEFT} {left.name}, which left something undone")
+                made = [(a, r, after if v.kind == "differs" else v) for a, r, v in made]
+                self.checked.steps = made
         if whole is None or whole.kind != "differs":
             return
-        if any(v.kind == "differs" and v is not whole for _, _, v in made):
+        if self.checked.undone is not None:
+            said = _UNDONE
+        elif any(v.kind == "differs" and v is not whole for _, _, v in made):
             said = _BESIDE
         elif len(rules := {self._steps[a - 1].rule for a, _, v in made if v is whole}) > 1:
             records = (self.process.file.rules.get(rule) for rule in sorted(rules))
@@ -196,6 +215,19 @@ class _Pass:
         else:
             return
         self.checked.steps = [(a, r, said if v is whole else v) for a, r, v in made]
+
+    def _tell_arguments_apart(self) -> None:
+        """Of memory that is renamed to an argument of a kernel, no two are the same argument."""
+        known: dict[UOp, UOp] = {}
+        for place, (at, rule, verdict) in enumerate(self.checked.steps):
+            if verdict.how != RENAMED:
+                continue
+            match, rebuilt = self._steps[at - 1], self.tools.rebuilt(self.process)
+            memory, after = rebuilt.node(match.before), rebuilt.node(match.after)
+            for pointer in (u for u in after.toposort() if u.op is Ops.DEFINE_GLOBAL):
+                if known.setdefault(pointer, memory) is not memory:
+                    how = f"argument {pointer.arg} of the kernel stands for other memory, too"
+                    self.checked.steps[place] = (at, rule, Verdict("differs", how))
 
     def verdict(self, match: Match) -> Verdict:
         """What is known of one step."""
@@ -309,12 +341,20 @@ class _Tools:
         self.gradients = Gradients()
         self._installed = Installed()
         self._rebuilt: dict[int, Rebuilt] = {}
+        self._guarantees: dict[int, Guarantees] = {}
         self._assumes: dict[int, tuple[Assumes, ...]] = {}
         self._integers: dict[str, bool] = {}
 
     def rebuilt(self, process: Process) -> Rebuilt:
         """The nodes of a process."""
         return self._rebuilt.setdefault(process.number, Rebuilt(process.file))
+
+    def guarantees(self, process: Process) -> Guarantees:
+        """What the passes of a process left undone."""
+        if process.number not in self._guarantees:
+            made = Guarantees(process, self.rebuilt(process))
+            self._guarantees[process.number] = made
+        return self._guarantees[process.number]
 
     def is_integer(self, text: str) -> bool:
         """Whether a dtype, as it is written in a trace, is of integers or bools."""

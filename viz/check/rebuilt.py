@@ -27,6 +27,7 @@ class Rebuilt:
         self._file = file
         self._made: dict[int, UOp] = {}
         self._bad: set[int] = set()
+        self._numbers: dict[UOp, int] = {}
         self._argument = functools.cache(argument)
 
     def node(self, number: int) -> UOp:
@@ -56,6 +57,12 @@ class Rebuilt:
                     raise
                 stack.pop()
         return made[number]
+
+    def number(self, node: UOp) -> int:
+        """The number in the file of a node that was made here."""
+        if len(self._numbers) != len(self._made):
+            self._numbers = {u: n for n, u in reversed(self._made.items())}
+        return self._numbers[node]
 
     def _decode(self, n: int, sources: list[UOp]) -> UOp:
         texts = [

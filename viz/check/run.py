@@ -140,6 +140,7 @@ def _lost(store: Store, number: int) -> dict[str, Any]:
         "steps": rows,
         "verdicts": [Verdict("unchecked", ENDED).data()],
         "integers": [],
+        "undone": None,
     }
 
 

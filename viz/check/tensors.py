@@ -2,7 +2,8 @@
 
 For steps on values that are on several devices, on lengths that are variables, and whatever else
 has no terms: movement, copies and reduces are done by NumPy as they are defined. A value on several
-devices is what its parts are together. Never runs a kernel.
+devices is what its parts are together. A KERNEL
+is run by the reference: what is in memory after it. Never runs compiled code.
 """
 
 from __future__ import annotations
@@ -22,10 +23,14 @@ from core.prove.rounding import of_result
 from core.prove.verdict import Verdict
 from core.runtime.numeric import Array, from_memory, memory_dtype, to_memory
 from core.runtime.reference.evaluate.shaped import evaluate_shaped, read_view
+from core.runtime.reference.kernel import evaluate_kernel, evaluations
 from core.shape import ShapeTracker
 from core.uop import GroupOp, Ops, UOp
+from core.uop.kernels import output_count
 from core.uop.meaning_arrays import evaluate_arrays, round_array
 
+MAX_EVALUATIONS: Final = 1 << 13
+"""Nodes of one kernel that are evaluated one after the other."""
 MAX_ELEMENTS: Final = 1 << 22
 """Of all values of a step together."""
 TIMES: Final = 3
@@ -44,6 +49,7 @@ _ITSELF: Final = frozenset(
     }
 )
 """What changes no value: where it is, or what is known of it."""
+_NOTHING: Final = np.zeros(0)
 _NO_VALUE: Final = frozenset({Ops.DEVICE, Ops.UNIQUE})
 
 
@@ -54,7 +60,7 @@ def compare(before: UOp, after: UOp) -> Verdict | None:
         return None
     if before.device is None:
         return None
-    nodes = UOp.sink(before, after).toposort()
+    nodes = UOp.sink(before, after).toposort()  # those of kernels, too
     if sum(prod(u.shape or ()) for u in nodes if u.op is not Ops.SINK) > MAX_ELEMENTS:
         return None
     for time in range(TIMES):
@@ -107,10 +113,11 @@ class _Memory:
     def __init__(self, seed: int) -> None:
         self._seed = seed
         self._values: dict[UOp, Array] = {}
+        self._stored: dict[UOp, dict[UOp, Array]] = {}
 
     def value(self, root: UOp) -> Array:
         """The value of a node. Raises RunError for one that has none."""
-        for u in root.toposort(lambda node: node not in self._values):
+        for u in root.toposort(lambda node: node not in self._values and not _is_ast(node)):
             if u not in self._values and u.op not in _NO_VALUE:
                 self._values[u] = self._of(u)
         return self._values[root]
@@ -123,6 +130,10 @@ class _Memory:
             name, low, high = (u if u.op is Ops.DEFINE_VAR else u.src[0]).arg
             random = np.random.default_rng((self._seed, *str(name).encode()))
             return np.asarray(int(random.integers(low, high, endpoint=True)))
+        if u.op is Ops.KERNEL:
+            return self._run(u)
+        if u.op is Ops.AFTER:
+            return self._after(u)
         if u.op in _ITSELF:
             return sources[0]
         if u.op is Ops.ASSIGN:
@@ -149,6 +160,30 @@ class _Memory:
             given: Mapping[UOp, Array] = {u.src[0]: sources[0]}
             return evaluate_shaped(u, given.__getitem__, [], {})
         return evaluate_shaped(u, self._values.__getitem__, [], {})
+
+    def _after(self, u: UOp) -> Array:
+        """Memory after a kernel."""
+        memory, kernel = u.src
+        stored = self._stored[kernel]
+        if memory not in stored:
+            raise RunError("memory after a kernel that does not store to it")
+        return stored[memory].reshape(u.shaped)
+
+    def _run(self, kernel: UOp) -> Array:
+        """What a kernel leaves in its outputs, by what they were before; it has no value itself."""
+        ast, arguments = kernel.src[0], [m for m in kernel.src[1:] if m.op is not Ops.BIND]
+        outputs = arguments[: output_count(ast)]
+        held = [np.broadcast_to(self._values[m], m.shaped).reshape(-1) for m in arguments]
+        if ast.op is Ops.COPY:
+            self._stored[kernel] = {arguments[0]: held[1]}
+            return _NOTHING
+        flat = [to_memory(v, m.dtype).copy() for v, m in zip(held, arguments, strict=True)]
+        binds = {b.src[0].arg[0]: int(self._values[b]) for b in kernel.src if b.op is Ops.BIND}
+        if evaluations(ast, binds) > MAX_EVALUATIONS:
+            raise RunError("too long to be run")
+        evaluate_kernel(ast, flat, binds)
+        self._stored[kernel] = {m: from_memory(flat[n], m.dtype) for n, m in enumerate(outputs)}
+        return _NOTHING
 
     def _part(self, u: UOp, whole: Array) -> Array:
         number, axis = u.arg
@@ -181,6 +216,11 @@ class _Memory:
             return random.integers(0, 2, size).astype(np.bool_)
         low = 0 if dtypes.is_unsigned(u.dtype) else -9
         return random.integers(low, 100, size).astype(memory_dtype(u.dtype))
+
+
+def _is_ast(u: UOp) -> bool:
+    """Whether a node is the AST of a kernel, which is run as a whole."""
+    return u.op is Ops.SINK or (u.op is Ops.COPY and u.src[0].op is Ops.DEFINE_GLOBAL)
 
 
 def _combined(u: UOp, x: Any, y: Any) -> Array:

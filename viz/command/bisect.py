@@ -86,6 +86,9 @@ def run_lines(made: Data, path: Path) -> Iterator[Line]:
         yield Styled(f"since the run: {one['said']}", "changed")
     yield from _found_lines(made, path)
     steps = made["steps"]
+    for one in steps["undone"][:FEW]:
+        yield Styled(one["said"], "problem")
+        yield f"  the graph after {one['name']} ({one['rewrite']})"
     for one in steps["differing"][:FEW]:
         yield from _step_lines(one, path)
     if len(steps["differing"]) > FEW:

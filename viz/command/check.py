@@ -1,5 +1,5 @@
-"""`uopviz check`: whether the steps of a run are right, and the texts of its kernels; exit code 1
-where one is not.
+"""`uopviz check`: whether the steps of a run are right, its passes have done what they guarantee, and
+the texts of its kernels are right; exit code 1 where one is not.
 
 Reads a run, checks its replacements and runs its kernels in processes, prints, and keeps the
 results beside the trace.
@@ -82,7 +82,8 @@ def check(options: argparse.Namespace) -> int:
         passes = [one for one in made.values() if one["steps"]]
     data = message(store, passes, [whole[number] for number in sorted(whole)])
     put(options, data, lines(data))
-    return int(data["counts"]["differs"] > 0 or data["wholes"]["differs"] > 0)
+    wrong = data["counts"]["differs"] > 0 or data["wholes"]["differs"] > 0
+    return int(wrong or bool(data["undone"]))
 
 
 def _run_kernels(
@@ -151,6 +152,10 @@ def lines(data: Row) -> Iterator[Line]:
     if count := data["on_request"]:
         left_out = plural(count, "pass", "passes")
         yield f"  not checked: {left_out} of kernels compiled for other targets on request"
+    for left in data["undone"]:
+        yield ""
+        yield Styled(left["said"], "problem")
+        yield f"  the graph after {left['name']} ({left['rewrite']})"
     rows = [row for row in data["rules"] if row["verdict"]["kind"] != "proved"]
     if rows:
         yield ""
@@ -215,6 +220,8 @@ def _of_kernels(data: Row) -> Iterator[Line]:
 def sentence(one: Row) -> str:
     """What is said of a kernel whose text differs."""
     of = f"the text of {one['name']} for {one['target']}, run on {one['device']}, differs"
+    if (because := one["because"]) and not because["step"]:
+        return f"{of}: a consequence of what {because['rule']} left undone"
     if because := one["because"]:
         place = f"step {because['step']} of {because['pass']} ({because['rewrite']})"
         return f"{of}: a consequence of {because['rule']}, {place}"

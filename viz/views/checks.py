@@ -37,13 +37,15 @@ class _Checked:
     counts: tuple[int, ...]
     differing: tuple[int, ...]
     whole: bool
+    undone: str
+    """What the pass left undone, in words; "" for nothing."""
     stated: bool
     """An exported file says so: nothing was checked here."""
 
 
 class Checks:
-    """By pass: {"rewrite", "steps", "verdicts"}, as `CheckedPass.data` of `viz/check/part.py` makes
-    it. By kernel: `WholeKernel`, what is known of it as a whole. Safe to use from several
+    """By pass what `CheckedPass.data` of `viz/check/part.py` makes; by kernel `WholeKernel`, what is
+    known of it as a whole. Safe to use from several
     threads."""
 
     def __init__(self) -> None:
@@ -119,6 +121,7 @@ class Checks:
             **{kind: [one.counts[i] for _, one in rows] for i, kind in enumerate(KINDS)},
             "whole": [one.whole for _, one in rows],
             "differing": [list(one.differing) for _, one in rows],
+            "undone": [one.undone for _, one in rows],
         }
 
     def counts(self, rewrites: Collection[int]) -> dict[str, int]:
@@ -163,6 +166,9 @@ def summary_in(stated: object) -> Data:
     `Checks.summary`, else none."""
     fields = cast("Data", stated) if isinstance(stated, dict) else {}
     columns = {name: fields.get(name) for name in ("rewrite", *KINDS, "whole", "differing")}
+    rewrites = columns["rewrite"]
+    nothing = [""] * len(cast("list[Any]", rewrites)) if isinstance(rewrites, list) else []
+    columns["undone"] = fields.get("undone", nothing)  # older files do not say it
     lists = [cast("list[Any]", one) for one in columns.values() if isinstance(one, list)]
     fits = len(lists) == len(columns) and len({len(one) for one in lists}) == 1
     if not fits or not all(_is_row(row) for row in zip(*lists, strict=True)):
@@ -171,9 +177,10 @@ def summary_in(stated: object) -> Data:
 
 
 def _is_row(row: tuple[Any, ...]) -> bool:
-    *numbers, whole, differing = row
+    *numbers, whole, differing, undone = row
     return (
-        all(type(n) is int for n in numbers)
+        isinstance(undone, str)
+        and all(type(n) is int for n in numbers)
         and isinstance(whole, bool)
         and isinstance(differing, list)
         and all(type(n) is int for n in cast("list[Any]", differing))
@@ -185,12 +192,14 @@ def _made(checked: Data, whole: bool, stated: bool) -> _Checked:
     total = Counter(kinds[at] for _, _, at in checked["steps"])
     differing = [step for step, _, at in checked["steps"] if kinds[at] == "differs"]
     kept = {name: checked[name] for name in ("rewrite", "steps", "verdicts", "integers")}
+    kept["undone"] = left = checked.get("undone")
     kept["verdicts"] = [_finite(verdict) for verdict in checked["verdicts"]]
     return _Checked(
         gzip.compress(to_json(kept), _LEVEL, mtime=0),
         tuple(total[kind] for kind in KINDS),
         tuple(sorted(differing)[:MAX_DIFFERING]),
         whole,
+        "" if left is None else left["said"],
         stated,
     )
 
@@ -220,4 +229,5 @@ def _joined(before: Data, now: Data) -> Data:
         "steps": [[step, rule, place[at]] for step, rule, at in sorted(rows.values())],
         "verdicts": [verdicts[at] for at in used],
         "integers": sorted({*before["integers"], *now["integers"]}),
+        "undone": now.get("undone") or before.get("undone"),
     }

@@ -12,18 +12,21 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
-from core.errors import UopvizError
-from core.passes.contract import Pass, check_contract
+from core.errors import SpecError, UopvizError
+from core.passes.contract import Pass, check_contract, undone
 from core.passes.pipeline import PASSES, TEXT_PASSES, entry, program_of
 from core.passes.verify import verify_program
 from core.prove.decide import Checker
 from core.render.renderers import renderers
 from core.runtime.reference.kernel import evaluate_kernel
+from core.runtime.reference.selfreads import KERNELIZE, SELF_READS, misread
 from core.target import Target
 from core.uop.kernelinfo import KernelInfo, Opt
 from core.uop.matcher import PatternMatcher
+from core.uop.ops import Ops
 from core.uop.policy import Policy, following, ignoring, stage
 from core.uop.rule import Rule
+from core.uop.show import excerpt
 from core.uop.spec import broken_rule, machine_spec, program_spec
 from core.uop.uop import UOp
 from viz.whatif.arguments import givens
@@ -107,6 +110,13 @@ class Kernel:
     def find(self, searching: bool = True) -> Verdict:
         """Compiles, and looks for what made the result wrong; without `searching`, only whether it
         is."""
+        if misread(self._ast) is not None:
+            error = SpecError(
+                f"the kernel does not hold what pass {KERNELIZE} guarantees: {SELF_READS}",
+                where=excerpt(self._ast),
+                hint="record the program, and check the steps of its schedule",
+            )
+            return Verdict(None, None, self.asked, KERNELIZE, error)
         for step in self.steps:
             made = PassStates(self.function(step), self.graphs[-1], self.policy)
             self.states.append(made)
@@ -161,13 +171,17 @@ class Kernel:
 
     def _broken(self, graph: UOp | None, step: Pass[Target]) -> UopvizError | None:
         """What breaks the contract of a pass in the graph that it made."""
-        gone = {op for one in self.steps[: len(self.states)] for op in one.gone}
         try:
             if graph is not None:
-                check_contract(graph, step, gone, step.name)
+                check_contract(graph, step, self._gone, self.target, step.name)
         except UopvizError as error:
             return error
         return None
+
+    @property
+    def _gone(self) -> set[Ops]:
+        """The ops that the passes until now remove."""
+        return {op for one in self.steps[: len(self.states)] for op in one.gone}
 
     def _program(self) -> list[UOp]:
         """What is left in the end, in order, and verified as the compiler does it. Raises
@@ -208,11 +222,11 @@ class Kernel:
         states, step = self.states[-1], self.steps[len(self.states) - 1]
         if states.result is None:
             return False
+        left = undone(states.result, step, self._gone, self.target)
+        if left is None:
+            return False
         before = {u.op for u in states.boundaries[0].graph.toposort()}
-        after = states.result.toposort()
-        return any(u.op in step.gone and u.op in before for u in after) or (
-            step.leaves is not None and not all(map(step.leaves, after))
-        )
+        return left.node.op not in self._gone or left.node.op in before
 
     def _illegal(self, name: str) -> Culprit | None:
         """The match of the pass that failed after which its graph breaks a rule of graphs, which

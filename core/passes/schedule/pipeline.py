@@ -12,6 +12,7 @@ from typing import Final
 from core.garbage import collector_paused
 from core.helpers import GRAPH, MEMORY_PLANNER, OPT
 from core.passes.contract import Pass, run_table
+from core.passes.schedule import guarantees
 from core.passes.schedule.consts import folding
 from core.passes.schedule.copies import storage
 from core.passes.schedule.disk import reading_files
@@ -146,6 +147,7 @@ PASSES: Final[tuple[Pass[Kernels], ...]] = (
         "nothing that needs no kernel: empty tensors, detached and repeated copies, movements that "
         "do nothing",
         tensor_spec,
+        (Ops.DETACH, Ops.CONTIGUOUS_BACKWARD, Ops.DERIVATIVE),
     ),
     Pass(
         "views",
@@ -154,6 +156,7 @@ PASSES: Final[tuple[Pass[Kernels], ...]] = (
         "between two other nodes stands at most one VIEW; constants are folded; what exactly is "
         "stored and copied is decided; a reduce of repeated elements is arithmetic",
         tensor_spec,
+        leaves=(guarantees.VIEWS, guarantees.ONE_VIEW),
     ),
     Pass(
         "reduces: merge",
@@ -192,6 +195,8 @@ PASSES: Final[tuple[Pass[Kernels], ...]] = (
         _VALUES,
         "the graph between buffers consists of KERNEL nodes alone; each kernel's AST satisfies "
         "`ast_spec`",
+        gone=(Ops.CONTIGUOUS, Ops.ASSIGN),
+        leaves=(guarantees.KERNELS,),
     ),
     Pass(
         "snapshots",
@@ -255,16 +260,18 @@ def create_schedule(sink: UOp) -> Schedule:
     scheduled(sink)
     items = [item_of(k, notes) for k in kernels]
     observer = attached()
-    if observer is not None and items:
-        observer.artifact("order", "", *order_report(kernels, before, notes), {})
     realized = _realized(sink, graph, notes)
+    temporary: list[UOp] = []
+    planned = items
     if MEMORY_PLANNER.value:
         kept = {version_of(buffer_of(u.base)) for u in graph.src}
         temporary = [buffer for buffer in notes.fresh if buffer not in kept]
         planned = plan_memory(items, temporary)
-        if observer is not None and items:
+    if observer is not None and items:
+        observer.artifact("order", "", *order_report(kernels, before, notes, planned), {})
+        if MEMORY_PLANNER.value:
             observer.artifact("memory", "", *memory_report(items, planned, temporary), {})
-        items = planned
+    items = planned
     if GRAPH:
         write_graph(items, sink, GRAPH.value)
     return items, realized

@@ -40,9 +40,11 @@ def grouping_report(sink: UOp, decisions: Decisions) -> Report:
     return "\n".join(lines) + "\n", ((), *((u,) for u in decided))
 
 
-def order_report(kernels: Sequence[UOp], before: Edges, notes: Kernels) -> Report:
+def order_report(
+    kernels: Sequence[UOp], before: Edges, notes: Kernels, items: Sequence[ScheduleItem]
+) -> Report:
     """A line for each item of the schedule: what it stores, from how many buffers, and which items
-    have to run before it."""
+    have to run before it. Behind a line are the KERNEL, and the memory that it is given."""
     number = {k: n for n, k in enumerate(kernels)}
     lines = [_ORDER]
     for k in kernels:
@@ -62,7 +64,8 @@ def order_report(kernels: Sequence[UOp], before: Edges, notes: Kernels) -> Repor
             f"item {number[k]} = {what} stores {stored}, {used}"
             f"  ; {'; '.join(why) or 'needs no other item'}" + (f"  ({asked})" if asked else "")
         )
-    return "\n".join(lines) + "\n", ((), *((k,) for k in kernels))
+    behind = ((k, *item.bufs) for k, item in zip(kernels, items, strict=True))
+    return "\n".join(lines) + "\n", ((), *behind)
 
 
 def memory_report(

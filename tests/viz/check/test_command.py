@@ -111,7 +111,8 @@ def test_what_a_rule_declares_is_recorded(tmp_path: Path) -> None:
     (checked,) = check_part(Part(str(path), (number,)))
     assert [v["kind"] for v in checked["verdicts"]] == ["assumes"]
     assert store.ask(VERDICTS, number) == {
-        "rewrite": number, "steps": [], "verdicts": [], "integers": [], "whole": False
+        "rewrite": number, "steps": [], "verdicts": [], "integers": [], "undone": None,
+        "whole": False,
     }  # fmt: skip
     store.close()
 

@@ -20,8 +20,8 @@ def verdicts(store: Store, rewrite: int) -> dict[str, Any] | None:
     """What is known of each step of a pass: `PassVerdicts`; None for a number that no pass has."""
     if store.scope_of(rewrite) is None:
         return None
-    nothing = {"rewrite": rewrite, "steps": [], "verdicts": [], "integers": [], "whole": False}
-    return take_kept(store).of(rewrite) or nothing
+    nothing = {"rewrite": rewrite, "steps": [], "verdicts": [], "integers": []}
+    return take_kept(store).of(rewrite) or nothing | {"undone": None, "whole": False}
 
 
 def checks(store: Store) -> dict[str, Any]:

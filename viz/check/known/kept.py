@@ -18,6 +18,7 @@ from typing import Any, Final, cast
 
 from core.errors import FormatError
 from core.prove.verdict import KINDS, verdict_of
+from viz.check.known.left import left_of
 from viz.check.known.whole import LATE, whole_kernel
 from viz.files.regular import open_regular, replace_file
 from viz.views.run import FIRST
@@ -120,7 +121,13 @@ def checked_pass(data: object) -> dict[str, Any]:
                 rows.append([step, rule, verdict])
             case _:
                 raise _bad()
-    return {"rewrite": rewrite, "steps": rows, "verdicts": known, "integers": _numbers(fields)}
+    return {
+        "rewrite": rewrite,
+        "steps": rows,
+        "verdicts": known,
+        "integers": _numbers(fields),
+        "undone": left_of(fields.get("undone")),
+    }
 
 
 def _numbers(fields: dict[str, Any]) -> list[int]:
@@ -134,7 +141,7 @@ def _numbers(fields: dict[str, Any]) -> list[int]:
 @cache
 def _code() -> str:
     """A hash of the modules that decide."""
-    return _hash(("core/prove", "core/uop", "core/runtime/reference", "viz/check"))
+    return _hash(("core/prove", "core/uop", "core/passes", "core/runtime/reference", "viz/check"))
 
 
 @cache

@@ -36,7 +36,7 @@ function checks(of: [number, Partial<Record<string, number>>, boolean?][], missi
     ...{ proved: column("proved"), sampled: column("sampled"), assumes: column("assumes") },
     ...{ unchecked: column("unchecked"), differs: column("differs") },
     ...{ whole: of.map(([, , whole = true]) => whole), differing: of.map(() => []) },
-    ...{ kernels: [], missing, unrun: 0, problem: "", hint: "" },
+    ...{ undone: of.map(() => ""), kernels: [], missing, unrun: 0, problem: "", hint: "" },
   };
 }
 
@@ -51,6 +51,15 @@ describe("marks of rows", () => {
   it("say of everything with steps that it was not checked, before anything is", () => {
     expect(signs(checks([]))).toEqual(UNKNOWN);
     expect(marks(checks([])).map((mark) => mark && markWords(mark))[0]).toBe("not checked");
+  });
+
+  it("show a pass that left something undone, whatever its steps are, and what it is in", () => {
+    const found = checks([[101, { proved: 4 }], [102, { proved: 2 }], [103, {}]]); // prettier-ignore
+    const left = { ...found, undone: ["", "", "pass x left y undone"] };
+    expect(signs(found)[0]).toBe("proved");
+    expect(signs(left)).toEqual(["differs", "proved", "proved", "differs", ...UNKNOWN.slice(4)]);
+    expect(markWords(marks(left)[0]!)).toBe("1 pass left something undone, 6 proved");
+    expect(markOfRun(left)!.sign).toBe("differs");
   });
 
   it("never show a kernel as whole of which a pass, or a part of one, was not checked", () => {

@@ -29,7 +29,7 @@ export function KernelAnswer({ found, show }: { found: Bisection; show: Show }) 
 }
 
 export function RunAnswer({ found, show }: { found: RunBisection; show: Show }) {
-  const { differing } = found.steps;
+  const { differing, undone } = found.steps;
   return (
     <>
       <Since found={found} />
@@ -44,6 +44,9 @@ export function RunAnswer({ found, show }: { found: RunBisection; show: Show }) 
             </p>
           )}
         </div>
+      ))}
+      {undone.slice(0, FEW).map((one) => (
+        <p key={one.rewrite}>{short(one.said, 400)}.</p>
       ))}
       {differing.slice(0, FEW).map((one) => (
         <Differing key={`${one.rewrite} ${one.step}`} one={one} show={show} />

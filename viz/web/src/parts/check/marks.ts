@@ -34,6 +34,8 @@ export interface Mark {
   /** Kernels whose result was found to differ from the reference. */
   wrong: number;
   whole: Whole;
+  /** Passes that left something undone that they guarantee. */
+  undone: number;
 }
 
 /** Kernels as a whole. */
@@ -54,6 +56,8 @@ const nothing = (): Counts => ({ differs: 0, unchecked: 0, assumes: 0, sampled: 
 export interface Known {
   counts: Counts;
   whole: boolean;
+  /** What the pass left undone, in words; "" for nothing. */
+  undone: string;
 }
 
 /** What is known of each pass, by its number. */
@@ -63,7 +67,8 @@ export function knownByPass(checks: Checks | null): ReadonlyMap<number, Known> {
     checks.rewrite.map((rewrite, i) => {
       const counts = nothing();
       for (const kind of KINDS) counts[kind] = checks[kind][i] ?? 0;
-      return [rewrite, { counts, whole: checks.whole[i] ?? false }];
+      const undone = checks.undone[i] ?? "";
+      return [rewrite, { counts, whole: checks.whole[i] ?? false, undone }];
     }),
   );
 }
@@ -81,6 +86,7 @@ export function marksOf(
   const missing = new Array<number>(rows.length).fill(0);
   const results = rows.map((row) => Number(row.kind === "context" && wrong.has(row.id)));
   const wholes = rows.map((row) => (isKernel(row) ? wholeOf(kernels.get(row.id)) : noWhole()));
+  const undone = rows.map((row) => Number(row.kind === "rewrite" && !!known.get(row.id)?.undone));
   for (let at = rows.length - 1; at >= 0; at--) {
     const row = rows[at]!;
     if (row.kind === "rewrite" && row.steps > 0) {
@@ -95,8 +101,11 @@ export function marksOf(
     missing[above]! += missing[at]!;
     results[above]! += results[at]!;
     addWhole(wholes[above]!, wholes[at]!);
+    undone[above]! += undone[at]!;
   }
-  return rows.map((_, at) => markOf(counts[at]!, missing[at]!, results[at]!, wholes[at]!));
+  return rows.map((_, at) =>
+    markOf(counts[at]!, missing[at]!, results[at]!, wholes[at]!, undone[at]!),
+  );
 }
 
 const isKernel = (row: Row): boolean =>
@@ -116,11 +125,15 @@ function addWhole(to: Whole, more: Whole): void {
 /** The mark of a run; null where it has no step. */
 export function markOfRun(checks: Checks, wrong = 0): Mark | null {
   const counts = nothing();
-  for (const known of knownByPass(checks).values()) add(counts, known.counts);
+  let undone = 0;
+  for (const known of knownByPass(checks).values()) {
+    add(counts, known.counts);
+    undone += Number(known.undone !== "");
+  }
   const texts = checks.kernels.filter((one) => one.state === "differs").length;
   const refused = checks.kernels.filter((one) => one.state === "unknown").length;
   const whole = { texts, unrun: checks.unrun, unasked: checks.unrun - refused };
-  return markOf(counts, checks.missing, wrong, whole);
+  return markOf(counts, checks.missing, wrong, whole, undone);
 }
 
 /** The mark of one step. */
@@ -134,12 +147,19 @@ function add(to: Counts, more: Counts): void {
 const total = (counts: Counts | undefined): number =>
   counts ? KINDS.reduce((sum, kind) => sum + counts[kind], 0) : 0;
 
-function markOf(counts: Counts, missing: number, wrong: number, whole: Whole): Mark | null {
-  const worst = wrong || whole.texts ? "differs" : KINDS.find((kind) => counts[kind] > 0);
+function markOf(
+  counts: Counts,
+  missing: number,
+  wrong: number,
+  whole: Whole,
+  undone = 0,
+): Mark | null {
+  const isWrong = wrong > 0 || whole.texts > 0 || undone > 0;
+  const worst = isWrong ? "differs" : KINDS.find((kind) => counts[kind] > 0);
   if (worst === undefined && !missing) return null;
   const isPart = missing > 0 || whole.unrun > 0;
   const sign = isPart && worst !== "differs" ? "unchecked" : signOf(worst!);
-  return { sign, counts, missing, wrong, whole };
+  return { sign, counts, missing, wrong, whole, undone };
 }
 
 const WORDS: Record<Kind, (n: number) => string> = {
@@ -161,16 +181,17 @@ const textsWords = (n: number): string =>
   n === 1 ? "1 text differs from its program" : `${count(n)} texts differ from their programs`;
 
 /** What a mark is made of, the worst first: "1 step differs", "12 not checked", "3 sampled". */
-function said({ counts, missing, wrong, whole }: Mark, isBrief = false): string[] {
+function said({ counts, missing, wrong, whole, undone }: Mark, isBrief = false): string[] {
   const words = kinds(counts);
   const rest = words.splice(counts.differs ? 1 : 0);
+  if (undone) words.unshift(`${plural(undone, "pass", "passes")} left something undone`);
   if (wrong) words.unshift(`${plural(wrong, "result")} ${wrong === 1 ? "differs" : "differ"}`);
   if (whole.texts) words.push(textsWords(whole.texts));
   if (missing) words.push(total(counts) ? `${count(missing)} not checked` : "not checked");
   if (whole.unrun && total(counts)) words.push(`${plural(whole.unrun, "kernel")} not run`);
   const isProved = !words.length && counts.proved === total(counts);
   if (isProved) return ["proved"];
-  return isBrief && (wrong || whole.texts || counts.differs) ? words : [...words, ...rest];
+  return isBrief && (wrong || whole.texts || undone || counts.differs) ? words : [...words, ...rest];
 }
 
 /** All that a mark is made of; one word where that is one state. */

@@ -83,12 +83,14 @@ function stepScope(): Scope | null {
 
 function passScope(): Scope | null {
   const row = currentRow.value;
-  if (!row?.steps) return null;
-  return ofRow(row, "Pass", `${short(row.name, 60)}, ${plural(row.steps, "step")}`, {
+  const found = row && known.value.get(row.id);
+  if (!row || (!row.steps && !found?.undone)) return null;
+  const scope = ofRow(row, "Pass", `${short(row.name, 60)}, ${plural(row.steps, "step")}`, {
     what: { pass: row.id },
-    whole: known.value.get(row.id)?.whole === true,
+    whole: found?.whole === true,
     why: whyNoPass(row),
   });
+  return scope && found?.undone ? { ...scope, words: found.undone } : scope;
 }
 
 function subjectScope(): Scope | null {

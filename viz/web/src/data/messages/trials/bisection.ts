@@ -1,6 +1,6 @@
 /** Which step is wrong: what made the result of a kernel differ from the reference. */
 import type { ApiProblem } from "../job";
-import type { Verdict } from "./verdicts";
+import type { Undone, Verdict } from "./verdicts";
 import type { RuleChange, VariantSaid } from "./whatif";
 
 export interface Bisection {
@@ -80,6 +80,8 @@ export interface RunBisection {
     counts: Record<Verdict["kind"], number>;
     /** The first that differ. */
     differing: WrongPair[];
+    /** What their passes left undone that they guarantee. */
+    undone: (Undone & { rewrite: number; name: string })[];
   };
   /** On what kernels were judged. */
   inputs: string;

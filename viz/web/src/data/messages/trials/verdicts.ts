@@ -15,6 +15,8 @@ export interface Checks {
   differing: number[][];
   /** Kernels that were asked for as a whole, in the order of their numbers. */
   kernels: WholeKernel[];
+  /** What the pass left undone that it guarantees, in words; "" for nothing. */
+  undone: string[];
   /** How many steps of the program's passes were not checked. */
   missing: number;
   /** How many kernels of the program were not run as a whole. */
@@ -33,6 +35,7 @@ export interface PassVerdicts {
   verdicts: Verdict[];
   /** Of these steps, those that replace an integer or a boolean. */
   integers: number[];
+  undone: Undone | null;
   whole: boolean;
 }
 
@@ -64,6 +67,20 @@ export interface WholeKernel {
   } | null;
   /** Why it was not run. */
   why: string;
+}
+
+/** A pass guarantees what it `says`: `node` is the first for which that does not hold. */
+export interface Undone {
+  pass: string;
+  says: string;
+  node: number;
+  text: string;
+  /** Of the user's program; "" where it is not known. */
+  line: string;
+  /** The same as a sentence. */
+  said: string;
+  /** What made the node so; "" where no rule is to blame. */
+  rule: string;
 }
 
 export interface Verdict {
