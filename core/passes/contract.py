@@ -141,11 +141,11 @@ def check_contract(
 ) -> None:
     """Raises SpecError where a graph is not what a pass may leave; `gone`: the ops that it and
     those before it remove."""
-    if step.spec is not None:
-        verify(graph, step.spec, stage)
     if (found := undone(graph, step, gone, context)) is not None:
         raise SpecError(
             f"{found.node.op.name} appears after pass {stage}, which guarantees: {found.says}",
             where=repr(found.node),
             hint="the pass breaks its contract, or that of one before it",
         )
+    if step.spec is not None:
+        verify(graph, step.spec, stage)

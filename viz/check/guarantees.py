@@ -41,6 +41,8 @@ class Guarantees:
     def __init__(self, process: Process, rebuilt: Rebuilt) -> None:
         self._process, self._rebuilt = process, rebuilt
         self._known: dict[int, tuple[int, Left] | None] = {}
+        self._asked = ""
+        """The line that asked for the kernel that is looked at."""
 
     def left(self, rewrite: Rewrite) -> Left | None:
         """What the pass that ends with this rewrite left undone, if it is the first one of its
@@ -67,6 +69,7 @@ class Guarantees:
         if context is None or context.kind not in ("kernel", "schedule"):
             return None
         rewrites = self._rewrites.get(context.id, [])
+        self._asked = _first_line(context)
         try:
             if context.kind == "schedule":
                 found = self._in_table(SCHEDULE, rewrites, Kernels())
@@ -164,14 +167,15 @@ class Guarantees:
         return Left(name, says, shown, text, line, told)
 
     def _line(self, number: int) -> str:
-        """The user's line that asked for a node, or for the nearest one below it."""
+        """The user's line that asked for a node, or for the nearest one below it, or else for the
+        kernel."""
         file, asked = self._process.file, [number]
         for n in asked:
             if lines := file.origins.alone(n):
                 return file.text(lines[0]).partition("\n")[0]
             if len(asked) < _NEAR:
                 asked += [s for s in file.nodes.sources(n) if s not in asked]
-        return ""
+        return self._asked
 
 
 def passes_of(
@@ -195,6 +199,15 @@ def _is_of(rewrite: str, step: str) -> bool:
     """Whether a rewrite is one of a pass: it has its name, or one of the two begins with the
     other's."""
     return rewrite == step or rewrite.startswith(f"{step}:") or step.startswith(f"{rewrite}:")
+
+
+def _first_line(context: Context) -> str:
+    """The user's line that asked for a kernel; "" where it is not known."""
+    match context.meta.get("metadata"):
+        case [str(line), *_]:
+            return line
+        case _:
+            return ""
 
 
 def _is_outside(u: UOp) -> bool:

@@ -1,5 +1,5 @@
-"""`uopviz check`: whether the steps of a run are right, its passes have done what they guarantee, and
-the texts of its kernels are right; exit code 1 where one is not.
+"""`uopviz check`: whether the steps of a run are right, its passes have done what they guarantee,
+and the texts of its kernels are right; exit code 1 where one is not.
 
 Reads a run, checks its replacements and runs its kernels in processes, prints, and keeps the
 results beside the trace.

@@ -44,9 +44,8 @@ class _Checked:
 
 
 class Checks:
-    """By pass what `CheckedPass.data` of `viz/check/part.py` makes; by kernel `WholeKernel`, what is
-    known of it as a whole. Safe to use from several
-    threads."""
+    """By pass what `CheckedPass.data` of `viz/check/part.py` makes; by kernel `WholeKernel`, what
+    is known of it as a whole. Safe to use from several threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -191,7 +191,9 @@ function said({ counts, missing, wrong, whole, undone }: Mark, isBrief = false):
   if (whole.unrun && total(counts)) words.push(`${plural(whole.unrun, "kernel")} not run`);
   const isProved = !words.length && counts.proved === total(counts);
   if (isProved) return ["proved"];
-  return isBrief && (wrong || whole.texts || undone || counts.differs) ? words : [...words, ...rest];
+  return isBrief && (wrong || whole.texts || undone || counts.differs)
+    ? words
+    : [...words, ...rest];
 }
 
 /** All that a mark is made of; one word where that is one state. */

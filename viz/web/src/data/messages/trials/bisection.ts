@@ -1,6 +1,6 @@
 /** Which step is wrong: what made the result of a kernel differ from the reference. */
 import type { ApiProblem } from "../job";
-import type { Undone, Verdict } from "./verdicts";
+import type { UndoneAt, Verdict } from "./verdicts";
 import type { RuleChange, VariantSaid } from "./whatif";
 
 export interface Bisection {
@@ -81,7 +81,7 @@ export interface RunBisection {
     /** The first that differ. */
     differing: WrongPair[];
     /** What their passes left undone that they guarantee. */
-    undone: (Undone & { rewrite: number; name: string })[];
+    undone: UndoneAt[];
   };
   /** On what kernels were judged. */
   inputs: string;

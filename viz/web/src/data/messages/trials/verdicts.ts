@@ -83,6 +83,12 @@ export interface Undone {
   rule: string;
 }
 
+/** With the last graph of the pass: after this rewrite, and its name. */
+export interface UndoneAt extends Undone {
+  rewrite: number;
+  name: string;
+}
+
 export interface Verdict {
   /** See docs/check.md. */
   kind: "proved" | "sampled" | "assumes" | "differs" | "unchecked";
