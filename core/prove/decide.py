@@ -23,6 +23,7 @@ from core.prove.counterexample import Counterexample
 from core.prove.cut import cut_at, depths, key_of
 from core.prove.effects import reads_any
 from core.prove.floats import EXACT, Floats, compare_floats, same_values
+from core.prove.hints import hints_of
 from core.prove.outside import ANEW, BELOW, OUTSIDE, below, inside, new_reads, writes_anew
 from core.prove.pairs import Question, question
 from core.prove.rare import HIDDEN, under_rare_conditions
@@ -221,6 +222,8 @@ class Checker:
         sampled = self._sampled(pairs, assumes)
         if sampled.kind in ("differs", "unchecked"):
             return sampled
+        if (hinted := self._hinted(pairs, assumes)) is not None and hinted.kind == "differs":
+            return hinted
         if sampled.ulps:
             worst = [t for pair in pairs if (t := self._tried(pair, assumes)) is not None]
             return next((t for t in worst if t.kind == "differs"), sampled)
@@ -322,6 +325,23 @@ class Checker:
             except UnknownMeaningError as why:
                 error = why
         raise error
+
+    def _hinted(
+        self, pairs: list[tuple[Term, Term]], assumes: tuple[Assumes, ...]
+    ) -> Verdict | None:
+        """The answer of samples for which the pairs are likely to differ; None where there are
+        none, or they say nothing."""
+        hints = hints_of(pairs)
+        if not hints:
+            return None
+        count = self.options.samples
+        if count >= SAMPLES:  # as many as it takes for each to have its turn
+            count = max(count, 2 * max(map(len, hints.values())))
+        samples = Samples(count, self.options.seed, 1 << 16, None, hints)
+        try:
+            return self._compared(samples, pairs, assumes)
+        except UnknownMeaningError:
+            return None
 
     def _on(
         self,

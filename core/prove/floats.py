@@ -15,14 +15,19 @@ import numpy.typing as npt
 from core.dtype import dtypes
 from core.prove.rounding import ACCURATE, units
 from core.prove.sample import Samples
-from core.prove.term import Kind, Term
+from core.prove.term import Kind, Term, postorder
 from core.prove.value import UnknownMeaningError
 from core.prove.verdict import Verdict
+from core.uop import Ops
 from core.uop.rule import Assumes
 
 Array = npt.NDArray[Any]
 EXACT: Final = "exact"
 ON_THE_WAY: Final = "on the way"
+_EXACT: Final = frozenset(
+    {Kind.INPUT, Kind.READ, Ops.CONST, Ops.CAST, Ops.BITCAST, Ops.WHERE, Ops.NEG, Ops.TRUNC}
+)
+"""Of floats, what has one result and is no arithmetic."""
 MIN_DECIDED: Final = 8
 """Samples that have to be left where others are undecided."""
 MAX_FINITE: Final = 8
@@ -93,6 +98,8 @@ def compare_floats(
             return Floats(0.0, frozenset(assumed), int(np.flatnonzero(wrong)[0]))
         largest = float(ulps[open_].max(initial=0.0))
         return Floats(largest, frozenset({*assumed, Assumes.ACCURACY}))
+    if is_exact(a):  # whatever `b` is made of: there is one result
+        return Floats(0.0, frozenset(assumed), int(np.flatnonzero(open_)[0]))
     samples.run([a, b], errors=True)
     errors = samples.errors[a], samples.errors[b]
     allowed = errors[0] + errors[1]
@@ -121,6 +128,14 @@ def compare_floats(
         undecided=int(undecided.sum()),
         one_sided=bool((undecided & chosen).any()),
     )
+
+
+def is_exact(t: Term) -> bool:
+    """Whether a term has one result, and no order or rounding of arithmetic is open: it moves,
+    chooses and converts numbers alone. Each conversion rounds, in one way."""
+    return all(
+        u.op in _EXACT or not dtypes.is_float(u.dtype) or u.constant for u in postorder([t])
+    ) and not any(u.op is Kind.REDUCE and dtypes.is_float(u.args[0].dtype) for u in postorder([t]))
 
 
 def _apart(t: Term, x: Array, y: Array) -> Array:

@@ -37,7 +37,7 @@ _COMBINE: Final = {Ops.ADD: np.add, Ops.MUL: np.multiply, Ops.MAX: np.maximum}
 
 class Samples:
     """`count` samples; every input and memory has a value in each. `fixed`: terms of integers that
-    have the same one in all."""
+    have the same one in all. `hints`: by dtype, values that every other input or element takes."""
 
     def __init__(
         self,
@@ -45,8 +45,10 @@ class Samples:
         seed: int = 1,
         work: int = MAX_WORK,
         fixed: Mapping[Term, int] | None = None,
+        hints: Mapping[DType, Array] | None = None,
     ) -> None:
         self.count, self.work, self.fixed = count, work, fixed or {}
+        self.hints = hints or {}
         self.seed = np.uint64(seed)
         self._names: dict[Any, int] = {}
         self._rows = np.arange(count, dtype=np.uint64)
@@ -125,7 +127,9 @@ class _Run:
                 key = self.samples.name(t.data) + self.samples.seed
                 mixed = _mixed(self.rows, key)
                 turn = np.full(size, key >> np.uint64(32), np.uint64)
-                return _any(t.dtype, mixed, turn, self.rows, (t.low, t.high))
+                return self._hinted(
+                    t, mixed, _any(t.dtype, mixed, turn, self.rows, (t.low, t.high))
+                )
             case Kind.READ:
                 key = self.samples.name(t.data) + self.samples.seed
                 element = np.zeros(size, np.uint64)
@@ -133,7 +137,10 @@ class _Run:
                     at = self.values[a].astype(np.int64).view(np.uint64)
                     element = _mixed(at ^ element, key)
                 mixed = _mixed(element, self.rows * _MIX)
-                return _any(t.dtype, mixed, element >> np.uint64(32), self.rows, (t.low, t.high))
+                turn = element >> np.uint64(32)
+                return self._hinted(
+                    t, mixed, _any(t.dtype, mixed, turn, self.rows, (t.low, t.high))
+                )
             case Kind.SUM:
                 constant, factors = t.data
                 made = np.full(size, constant % (1 << 64), np.uint64)
@@ -146,6 +153,20 @@ class _Run:
                 arrays = [self.values[a] for a in t.args]
                 source = t.args[-1].dtype if t.op is Ops.WHERE else t.args[0].dtype
                 return evaluate_arrays(t.op, t.dtype, arrays, source)
+
+    def _hinted(self, t: Term, mixed: npt.NDArray[np.uint64], values: Array) -> Array:
+        """The values of an input or memory, every other one a hint that lies in its bounds."""
+        hints = self.samples.hints.get(t.dtype)
+        if hints is None:
+            return values
+        if not dtypes.is_float(t.dtype):
+            hints = hints[(hints >= t.low) & (hints <= t.high)]
+        if not len(hints):
+            return values
+        turns = self.rows % np.uint64(2) == 0  # so that each has a sample, with others for the rest
+        at = np.where(turns, self.rows // np.uint64(2), mixed >> np.uint64(33))
+        taken = turns | ((mixed >> np.uint64(17)) % np.uint64(4) == 0)
+        return np.where(taken, hints[(at % np.uint64(len(hints))).astype(np.intp)], values)
 
     def _reduced(self, t: Term) -> Array:
         op, bound = t.data

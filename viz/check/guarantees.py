@@ -29,6 +29,9 @@ from viz.read.steps import read_steps
 from viz.views.process import Process
 
 MAX_STEPS: Final = 200_000
+_STRANGE: Final = (
+    UopvizError, ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError
+)  # fmt: skip
 _IN_PART: Final = frozenset({Ops.KERNEL, Ops.OUTPUT})
 """Ops of kernels written by hand, whose arguments a trace does not have."""
 _NEAR: Final = 200
@@ -79,8 +82,8 @@ class Guarantees:
             target = target_named(str(context.meta.get("target", "")))
             own = (step for passes in TEXT_PASSES.values() for step in passes)
             return self._in_table((*PASSES, *own), rewrites, target)
-        except UopvizError:
-            return None  # of another compiler, or for a target that is none here
+        except _STRANGE:
+            return None  # no graph of this compiler, or for a target that is none here
 
     @cached_property
     def _rewrites(self) -> dict[int, list[Rewrite]]:

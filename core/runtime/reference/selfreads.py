@@ -34,7 +34,8 @@ def misread(ast: UOp, memory: Mapping[int, UOp] | None = None) -> int | None:
     """The argument whose elements a kernel reads elsewhere than where it stores them; None for
     none, and for kernels of loops or too large to be looked at. `memory`: what arguments are, where
     that is known; without it, each is of its own."""
-    if ast.op is not Ops.SINK or is_lowered(ast):
+    stores = ast.op is Ops.SINK and not is_lowered(ast)
+    if not stores or not all(s.op is Ops.STORE and s.src[0].op is Ops.VIEW for s in ast.src):
         return None
     try:
         return _misread(ast, memory)
