@@ -43,7 +43,8 @@ def hints_of(pairs: Sequence[tuple[Term, Term]]) -> Mapping[DType, Array]:
     for dtype in {t.dtype.scalar() for t in terms if t.op in (Kind.INPUT, Kind.READ)}:
         if dtypes.is_float(dtype):
             narrower = [n for n in rounded if units(n)[0] > units(dtype)[0]]
-            values = round_array(np.array([*_floats(narrower)], np.float64), dtype)
+            with np.errstate(all="ignore"):  # beyond the largest number is infinity
+                values = round_array(np.array([*_floats(narrower)], np.float64), dtype)
         elif dtypes.is_int(dtype):
             low, high = dtypes.min(dtype), dtypes.max(dtype)
             wanted = {*_integers(rounded, dtype), *_beside(constants)}

@@ -104,7 +104,7 @@ export function marksOf(
     undone[above]! += undone[at]!;
   }
   return rows.map((_, at) =>
-    markOf(counts[at]!, missing[at]!, results[at]!, wholes[at]!, undone[at]!),
+    markOf(counts[at]!, missing[at]!, results[at]!, wholes[at]!, undone[at]),
   );
 }
 
