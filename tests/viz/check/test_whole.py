@@ -209,6 +209,7 @@ def test_what_a_wrong_step_makes_is_its_consequence(
         "steps": [[2, rule["id"], 0]],
         "verdicts": [{"kind": "differs", "how": "for these values"}],
         "integers": [],
+        "undone": None,
     }
     (one,) = message(store, [wrong], found)["kernels"]
     assert one["because"] == {
