@@ -36,7 +36,9 @@ def step_around(file: TraceFile, inner: Rewrite) -> Around | None:
     matches = declines = before = 0
     following: int | None = None
     begun = False
-    for arrays in file.event_blocks.between(*outer.blocks):
+    # the first event of the pass around it may be in a later block than those of the inner one
+    low, high = min(outer.blocks[0], inner.blocks[0]), max(outer.blocks[1], inner.blocks[1])
+    for arrays in file.event_blocks.between(low, high):
         wanted = (arrays.kind == schema.MATCH) | (arrays.kind == schema.DECLINE)
         own = np.flatnonzero((arrays.rewrite == outer.id) & wanted)
         matched = arrays.kind[own] == schema.MATCH

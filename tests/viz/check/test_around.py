@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from core.uop import Ops, PatternMatcher, UOp, UPat, rule
 from core.uop.observe import context
 from core.uop.rewrite import graph_rewrite
@@ -26,10 +28,15 @@ def taken_for_seven(v: UOp) -> UOp:
 inner = PatternMatcher([taken_for_seven], name="inner")
 
 
+def after_trying() -> None:
+    """For tests."""
+
+
 @rule(UPat(Ops.XOR, src=(UPat.var("a"), UPat.var("b"))))
 def nothing_left(a: UOp, b: UOp) -> UOp | None:
     """x ^ x -> 0, found by trying a value; wrong of anything but equal operands"""
     graph_rewrite(a, inner, name="trying")
+    after_trying()
     return a.const_like(0)
 
 
@@ -43,9 +50,14 @@ def never(a: UOp, b: UOp) -> UOp | None:
 outer = PatternMatcher([nothing_left, never], name="outer")
 
 
-def verdicts(path: Path, graph: UOp) -> dict[str, list[tuple[str, str]]]:
-    """By name of a pass, kind and explanation of the answer to each of its steps."""
+def verdicts(
+    path: Path, graph: UOp, monkeypatch: pytest.MonkeyPatch | None = None
+) -> dict[str, list[tuple[str, str]]]:
+    """By name of a pass, kind and explanation of the answer to each of its steps. `monkeypatch`:
+    what is recorded goes to the file between an inner pass and the match that it is part of."""
     recorder = Recorder(path).start()
+    if monkeypatch is not None:
+        monkeypatch.setitem(globals(), "after_trying", recorder.flush)
     with context("kernel_a", "kernel"):
         graph_rewrite(UOp.sink(graph), outer, name="tidy")
     recorder.close()
@@ -64,6 +76,12 @@ def test_part_of_a_step_that_is_right(tmp_path: Path) -> None:
     found = verdicts(tmp_path / "run.viz", same)
     assert [kind for kind, _ in found["tidy"]] == ["proved"]
     ((kind, how),) = found["trying"]
+    assert kind == "proved" and how.startswith("part of a step of nothing_left: ")
+
+
+def test_the_step_may_be_in_another_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    same = UOp(Ops.XOR, X.dtype, (X, X))
+    ((kind, how),) = verdicts(tmp_path / "run.viz", same, monkeypatch)["trying"]
     assert kind == "proved" and how.startswith("part of a step of nothing_left: ")
 
 

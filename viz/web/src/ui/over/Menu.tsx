@@ -1,7 +1,7 @@
 /** A button that opens a list or a card next to itself. Closes on Escape, choice, outside click. */
 import { type Signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useCallback, useEffect, useLayoutEffect, useRef } from "preact/hooks";
 
 interface MenuProps {
   label: string;
@@ -23,15 +23,17 @@ export function Menu(props: MenuProps) {
   const own = useSignal(false);
   const opened = props.opened ?? own;
   const open = opened.value;
-  const trigger = useRef<HTMLButtonElement>(null);
+  // A signal: a menu that is open before its button is there appears with it.
+  const trigger = useSignal<HTMLButtonElement | null>(null);
+  const attach = useCallback((el: HTMLButtonElement | null) => void (trigger.value = el), []);
   const close = (): void => {
     opened.value = false;
-    trigger.current?.focus();
+    trigger.value?.focus();
   };
   return (
     <>
       <button
-        ref={trigger}
+        ref={attach}
         id={props.id}
         type="button"
         class={props.class ?? "btn sm"}
@@ -44,9 +46,9 @@ export function Menu(props: MenuProps) {
       >
         {props.button}
       </button>
-      {open && trigger.current && (
+      {open && trigger.value && (
         <Popup
-          anchor={trigger.current}
+          anchor={trigger.value}
           label={props.label}
           class={props.popup ?? ""}
           close={close}
