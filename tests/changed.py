@@ -14,6 +14,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -41,7 +42,7 @@ def touched(files: Sequence[str]) -> list[str]:
     if any(path.startswith(("docs/", "README")) for path in files):
         found.add("tests/docs")
     changed = {_module(path) for path in files if path.endswith(".py")}
-    imports = {_module(_relative(path)): set(_imports(path)) for path in ROOT.glob("tests/**/*.py")}
+    imports = _imports_of_tests()
     for path in ROOT.glob("tests/**/test_*.py"):
         name = _relative(path)
         if name in files or _with_helpers(_module(name), imports) & changed:
@@ -77,6 +78,11 @@ def _with_helpers(test: str, imports: dict[str, set[str]]) -> set[str]:
                 seen.add(name)
                 stack.append(name)
     return seen
+
+
+@cache
+def _imports_of_tests() -> dict[str, set[str]]:
+    return {_module(_relative(path)): set(_imports(path)) for path in ROOT.glob("tests/**/*.py")}
 
 
 def _imports(path: Path) -> Iterator[str]:

@@ -10,6 +10,8 @@ from importlib.util import find_spec
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.thorough import CASES, left_out, spread
+
 # how long an example takes says how busy the machine is
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
@@ -20,8 +22,6 @@ CACHES = (
     ("core.toolchain.llvm_compiler", "load"),
 )
 """Module and function: what keeps programs for as long as the process lives."""
-QUICK = 4
-"""Cases of a test that a quick run tries."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -34,7 +34,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--quick",
         action="store_true",
-        help=f"at most {QUICK} cases of a test, and no test that is marked thorough",
+        help=f"at most {CASES} cases of a test, and none of those in tests/thorough.txt",
     )
     parser.addoption("--update-golden", action="store_true", help="rewrite golden files")
 
@@ -50,9 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
             signal.signal(number, handler)
     if find_spec("playwright"):  # the environment of the conformance tests has no browser
         config.pluginmanager.import_plugin("tests.browser.fixtures")
-    config.addinivalue_line(
-        "markers", "thorough: what a quick run leaves out; others show the property, or less of it"
-    )
+    config.addinivalue_line("markers", "nightly: only with --all, or by its name")
     config.addinivalue_line(
         "markers", "sampled(n): every nth of the test's cases; with --all, or by its name, each"
     )
@@ -65,23 +63,23 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     cases: dict[str, list[pytest.Item]] = {}
     for item in items:
-        cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+        cases.setdefault(item.nodeid.partition("[")[0].partition("@")[0], []).append(item)
+    is_night = config.getoption("--all")
+    is_named = any("::" in argument for argument in config.args)
+    is_quick = config.getoption("--quick")
+    thorough = left_out() if is_quick else ()
     chosen: set[pytest.Item] = set()
-    for some in cases.values():
+    for name, some in cases.items():
         marker = some[0].get_closest_marker("sampled")
-        kept = some if marker is None or config.getoption("--all") else some[:: marker.args[0]]
-        chosen.update(_quick(kept) if config.getoption("--quick") else kept)
-    left_out = [item for item in items if item not in chosen]
-    if left_out:
+        kept = some if marker is None or is_night else some[:: marker.args[0]]
+        if some[0].get_closest_marker("nightly") is not None and not (is_night or is_named):
+            continue
+        if name not in thorough:
+            chosen.update(spread(kept) if is_quick else kept)
+    others = [item for item in items if item not in chosen]
+    if others:
         items[:] = [item for item in items if item in chosen]
-        config.hook.pytest_deselected(items=left_out)
-
-
-def _quick(cases: list[pytest.Item]) -> list[pytest.Item]:
-    """The cases of a test that a quick run tries: some from the first to the last."""
-    kept = [case for case in cases if case.get_closest_marker("thorough") is None]
-    step = max(1, len(kept) - 1) / (QUICK - 1)
-    return kept if len(kept) <= QUICK else [kept[round(at * step)] for at in range(QUICK)]
+        config.hook.pytest_deselected(items=others)
 
 
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:

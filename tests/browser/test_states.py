@@ -73,6 +73,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     metafunc.parametrize(("scene", "state"), params, indirect=["scene"])
 
 
+@pytest.mark.sampled(2)
 def test_state_has_no_fault(page: Page, scene: Scene, state: State) -> None:
     state.show(page, scene)
     found: list[str] = []

@@ -58,6 +58,7 @@ def trials(tmp_path_factory: pytest.TempPathFactory) -> Trials:
     return Trials(tmp_path_factory.mktemp("planted") / "trials.json")
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", SAMPLE)
 def test_a_mistake_is_named(name: str, trials: Trials) -> None:
     (mistake,) = (m for m in BY_HAND if m.name == name)

@@ -231,6 +231,7 @@ def in_terminal(*words: object) -> str:
     return said.decode()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("words", [["stats"], ["stats", "--pass", "tidy#1"], ["check"]])
 def test_names_are_whole_at_80_columns(words: Sequence[str], trace: Path) -> None:
     names = {

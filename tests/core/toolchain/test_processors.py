@@ -95,6 +95,7 @@ def test_kernels_call_nothing(dtype: DType, machine: str) -> None:
     assert not {name: found for name, found in calls.items() if found}
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("machine", MACHINES)
 def test_hand_built_and_random_kernels_call_nothing(machine: str) -> None:
     target, llvms = MACHINES[machine]

@@ -83,6 +83,7 @@ CHANGES: tuple[Change, ...] = (
 EQUAL = {"nothing", "names_of_kernels", "order_of_kernels"}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
 def test_the_overview_names_exactly_what_was_changed(
     tmp_path: Path, change: Change, pytestconfig: pytest.Config

@@ -208,6 +208,7 @@ with Context(TRAINING=1):
 """
 
 
+@pytest.mark.nightly
 def test_two_steps_of_training_give_the_losses_of_the_cpu() -> None:
     losses: dict[str, list[float]] = {}
     for device in ("CPU", "AMD:EMU", "AMD:EMU:gfx1100"):
