@@ -24,7 +24,7 @@ CASES = 4
 
 
 def left_out() -> frozenset[str]:
-    """The tests that are named, as "tests/core/test_a.py::test_b"."""
+    """The tests that are named: file, "::", function."""
     lines = LIST.read_text(encoding="utf-8").splitlines()
     return frozenset(line for line in lines if line and not line.startswith("#"))
 
