@@ -217,6 +217,8 @@ def test_few_jobs_take_such_kernels() -> None:
         # compiles; each job that runs the kernel checks its accesses before
         ("viz/whatif/given.py", "kernel_of"),
         ("viz/workbench/worker.py", "opts_job"),
+        # runs it on emulators alone, and by the reference, whose memory is arrays, too
+        ("viz/check/whole/judged.py", "whole_job"),
         # compile, and run nothing: they answer texts
         ("viz/workbench/worker.py", "texts_job"),
         ("viz/work/targets/worker.py", "compile_kernel_of"),
