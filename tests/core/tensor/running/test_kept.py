@@ -43,9 +43,21 @@ def close(got: Tensor | None, want: object) -> None:
     np.testing.assert_allclose(got.numpy(), np.array(want), rtol=1e-5, atol=1e-5)
 
 
-def count_kept() -> int:
+@pytest.fixture(autouse=True)
+def kept_before() -> None:
+    """What other files' tests, whose errors and values are still there, have kept."""
     gc.collect()
-    return len(kept._kept)
+    global _before
+    _before = len(kept._kept)
+
+
+_before = 0
+
+
+def count_kept() -> int:
+    """How much is kept of what the test has made."""
+    gc.collect()
+    return len(kept._kept) - _before
 
 
 def kernels(*tensors: Tensor | None) -> int:
