@@ -157,7 +157,8 @@ def check(request: Data) -> Data:
 def _check(trace: str, made: Data) -> None:
     from viz.bisect import worker as task_worker
     from viz.check.message import message
-    from viz.check.part import AMONG, Part, check_part
+    from viz.check.part import AMONG, check_part
+    from viz.check.parts import Part
     from viz.check.whole import judged
     from viz.check.whole.kernels import kernels_of, wholes_of
     from viz.views.store import Store

@@ -21,8 +21,7 @@ from viz.check.failed import failures
 from viz.check.known.answers import FOREIGN
 from viz.check.known.beside import keep, renumbered, take_kept
 from viz.check.known.kept import checked_pass
-from viz.check.part import Part
-from viz.check.run import parts_of
+from viz.check.parts import Part, parts_of
 from viz.views.compiled import FIRST
 from viz.views.process import STRIDE
 from viz.views.store import Store

@@ -16,7 +16,8 @@ from typing import Any, Final
 from core.check.isolate import MEMORY_LIMIT
 from core.check.limits import limit_memory
 from core.errors import UopvizError
-from viz.check.part import Part, check_part
+from viz.check.part import check_part
+from viz.check.parts import Part
 from viz.check.whole.judged import whole_job
 from viz.whatif.worker import bisect_job
 from viz.work.lines import WRONG_REQUEST

@@ -24,6 +24,7 @@ from core.uop.spec import violation
 from viz.check.known.left import Left
 from viz.check.plan import TITLES, Item, fault_of, whole_of
 from viz.check.rebuilt import Rebuilt
+from viz.read.origins import OriginsOf
 from viz.read.records import Context, Rewrite
 from viz.read.steps import read_steps
 from viz.views.process import Process
@@ -46,6 +47,8 @@ class Guarantees:
         self._known: dict[int, tuple[int, Left] | None] = {}
         self._asked = ""
         """The line that asked for the kernel that is looked at."""
+        self._origins: OriginsOf = process.file.origins.alone
+        """Of its nodes, the lines: an equal node of another kernel may have another."""
 
     def left(self, rewrite: Rewrite) -> Left | None:
         """What the pass that ends with this rewrite left undone, if it is the first one of its
@@ -73,6 +76,8 @@ class Guarantees:
             return None
         rewrites = self._rewrites.get(context.id, [])
         self._asked = _first_line(context)
+        process = self._process
+        self._origins = process.file.origins.within(process.kernels.ast(context))
         try:
             if context.kind == "schedule":
                 found = self._in_table(SCHEDULE, rewrites, Kernels())
@@ -174,7 +179,7 @@ class Guarantees:
         kernel."""
         file, asked = self._process.file, [number]
         for n in asked:
-            if lines := file.origins.alone(n):
+            if lines := self._origins(n):
                 return file.text(lines[0]).partition("\n")[0]
             if len(asked) < _NEAR:
                 asked += [s for s in file.nodes.sources(n) if s not in asked]

@@ -27,6 +27,7 @@ from viz.check.around import Around, step_around
 from viz.check.gradients.judge import Gradients
 from viz.check.guarantees import Guarantees
 from viz.check.known.left import Left
+from viz.check.parts import Part
 from viz.check.rebuilt import Rebuilt
 from viz.check.states import States
 from viz.check.tensors import compare, compare_states
@@ -52,20 +53,6 @@ _WITHIN: Final = 60.0
 """Seconds for the passes inside a step that differs."""
 _DEEPEST: Final = 8
 """Passes inside each other that are looked into for what is to blame."""
-
-
-@dataclass(frozen=True)
-class Part:
-    """Passes of a trace to be checked, by their numbers in the run; `rules`: by name, only these;
-    `seconds`: after so many, what is left is not checked; `files`: the names of the files of its
-    processes, in the order in which the passes are numbered, by name where there are none."""
-
-    path: str
-    rewrites: tuple[int, ...]
-    rules: frozenset[str] = frozenset()
-    seconds: float = 600.0
-    options: Options = field(default_factory=Options)
-    files: tuple[str, ...] = ()
 
 
 @dataclass

@@ -9,21 +9,19 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, as_completed
-from dataclasses import replace
 from typing import Any, Final
 
 from core.check.limits import limit_memory
 from core.prove.verdict import Verdict
-from viz.check.part import Part, check_part
+from viz.check.part import check_part
+from viz.check.parts import Part, parts_of, steps_of
 from viz.views.store import Store
 from viz.work.executors import is_lost
 
 MEMORY: Final = 4 << 30
 """Bytes that one process may write."""
-PART: Final = 400
-"""Steps of a part; a pass is never cut."""
 ENDED: Final = "the process that checked it ended"
 
 Progress = Callable[[str], None]
@@ -79,27 +77,6 @@ def check_passes(
     return [made[number] for number in part.rewrites if number in made]
 
 
-def parts_of(store: Store, part: Part, jobs: int) -> Iterator[Part]:
-    """Passes side by side, which have much in common, in parts of about equal work."""
-    counts = _steps(store)
-    chosen: list[int] = []
-    total = sum(counts.get(number, 0) for number in part.rewrites)
-    most = max(PART, total // (8 * jobs))
-    steps = 0
-    for number in part.rewrites:
-        chosen.append(number)
-        steps += 1 + counts.get(number, 0)
-        if steps >= most:
-            yield _with(part, chosen)
-            chosen, steps = [], 0
-    if chosen:
-        yield _with(part, chosen)
-
-
-def _with(part: Part, rewrites: Sequence[int]) -> Part:
-    return replace(part, rewrites=tuple(rewrites))
-
-
 def _work(
     parts: Iterable[Part], jobs: int, executor: NewExecutor
 ) -> Iterator[tuple[Part, list[dict[str, Any]] | None]]:
@@ -123,17 +100,9 @@ def _work(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _steps(store: Store) -> dict[int, int]:
-    return {
-        process.id(number): rewrite.matches
-        for process in store.processes
-        for number, rewrite in process.file.rewrites.items()
-    }
-
-
 def _lost(store: Store, number: int) -> dict[str, Any]:
     """The answer for a pass whose process ended twice."""
-    steps = _steps(store).get(number, 0)
+    steps = steps_of(store).get(number, 0)
     rows = [[step, 0, 0] for step in range(1, steps + 1)]
     return {
         "rewrite": number,

@@ -15,7 +15,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from core.check.limits import limit_files
-from viz.check.part import Part, check_part, opened_as
+from viz.check.part import check_part, opened_as
+from viz.check.parts import Part
 from viz.check.run import check_passes, how_far, processes
 from viz.check.whole.kernels import IN_ALL, Wholes
 from viz.check.whole.kernels import SECONDS as KERNEL_SECONDS

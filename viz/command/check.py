@@ -19,7 +19,7 @@ from viz.check.known.beside import identity_of, place_of
 from viz.check.known.kept import Kept, load, save
 from viz.check.known.whole import SAID, blamed
 from viz.check.message import message
-from viz.check.part import Part
+from viz.check.parts import Part
 from viz.check.run import NewExecutor, check_passes, processes
 from viz.check.whole.kernels import SECONDS, kernels_of, wholes_of
 from viz.command.columns import Column, plural, table

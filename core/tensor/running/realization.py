@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from typing import Final
 from weakref import WeakKeyDictionary, ref
 
@@ -256,7 +257,7 @@ def settle(read: Collection[UOp], written: Collection[UOp]) -> None:
         above = [*waiting, *live.above(dict.fromkeys(read))[0]] if read else waiting
         assigns = [u for u in above if u.op is Ops.ASSIGN and u.src[0].base in over]
         found = [*readers, *(live.above(dict.fromkeys(assigns))[1] if assigns else ())]
-        realize([t for t in found if isinstance(t, TensorBase)])
+        _realize_others([t for t in found if isinstance(t, TensorBase)])
     for buffer in written:
         holders = live.elements_of(buffer)
         if len({id(_storage_of(t)) for t in holders}) > 1:
@@ -265,7 +266,18 @@ def settle(read: Collection[UOp], written: Collection[UOp]) -> None:
             owner = _storage_of(holders[0]) if owner is None else owner
             equals = [t for t in holders if _storage_of(t) is not owner]
             _part(buffer, equals)
-            realize([t for t in equals if isinstance(t, TensorBase)])
+            _realize_others([t for t in equals if isinstance(t, TensorBase)])
+
+
+def _realize_others(tensors: Sequence[TensorBase]) -> None:
+    """Computes Tensors that nobody asks for now. One that cannot be scheduled says so to whoever
+    asks for it, and to nobody else: the traceback of its first error may keep it alive for long."""
+    try:
+        realize(tensors)
+    except ScheduleError:
+        for tensor in tensors:
+            with suppress(ScheduleError):
+                realize([tensor])
 
 
 def settle_state(inputs: Collection[UOp]) -> None:

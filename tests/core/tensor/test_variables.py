@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core import Device, Tensor, UOp, Variable, dtypes
+from core import Device, Tensor, TinyJit, UOp, Variable, dtypes
 from core.errors import DTypeError, RunError, ScheduleError, ShapeError
 from core.shape import ShapeTracker
 
@@ -96,8 +96,14 @@ def test_beside_tensors_in_place_and_with_gradient() -> None:
     stored = (Tensor.ones(2) * A.bind(3)).contiguous()
     assert (stored + y).tolist() == [9, 11]
     assert stored.tolist() == [3, 3]
+    wrong = y + A.bind(2) + A.bind(3)
     with pytest.raises(ScheduleError, match="a is both 2 and 3"):
-        (y + A.bind(2) + A.bind(3)).tolist()
+        wrong.tolist()
+    double = TinyJit(lambda t: (t * 2).realize())  # computes what reads memory that may change
+    for _ in range(3):
+        assert double(Tensor([1.0, 2.0]).contiguous().realize()).tolist() == [2, 4]
+    with pytest.raises(ScheduleError, match="a is both 2 and 3"):
+        wrong.tolist()
 
 
 def test_what_is_no_number_is_refused_beside_a_tensor() -> None:

@@ -14,7 +14,8 @@ from core.uop.observe import context
 from core.uop.policy import Policy, following
 from tests.core.passes.kernels import CPU, GPU
 from tests.viz.whatif.mutating import REWRITES, EndlessError, Trial, ast_of, limited
-from viz.check.part import Part, check_part
+from viz.check.part import check_part
+from viz.check.parts import Part
 from viz.trace import Recorder
 from viz.views.store import Store
 

@@ -11,7 +11,8 @@ from core.uop.observe import context
 from core.uop.rewrite import graph_rewrite
 from core.uop.rule import Assumes
 from viz.check.around import step_around
-from viz.check.part import UNUSED, Part, check_part
+from viz.check.part import UNUSED, check_part
+from viz.check.parts import Part
 from viz.trace import Recorder
 from viz.views.store import Store
 

@@ -22,7 +22,8 @@ from core.uop.rule import Assumes
 from tests.viz.samples import rules
 from viz.check.known.answers import CHECKS, VERDICTS
 from viz.check.known.kept import Kept, kept_path, load
-from viz.check.part import Part, check_part
+from viz.check.part import check_part
+from viz.check.parts import Part
 from viz.check.run import check_passes, processes
 from viz.cli import main
 from viz.trace import Recorder

@@ -14,7 +14,8 @@ from core.uop.observe import context
 from core.uop.rule import Rule
 from viz.bisect.search import bisect_run
 from viz.check.message import message
-from viz.check.part import Part, check_part
+from viz.check.part import check_part
+from viz.check.parts import Part
 from viz.trace import Recorder
 from viz.views.store import Store
 

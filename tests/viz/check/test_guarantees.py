@@ -3,6 +3,7 @@ with the node; and none of a right compiler is."""
 
 from __future__ import annotations
 
+import gc
 import importlib
 import json
 from collections.abc import Callable
@@ -21,7 +22,8 @@ from core.uop.kernelinfo import Opt, OptOps
 from tests.viz.test_json import SHAPES
 from viz.check.known.kept import checked_pass
 from viz.check.message import message
-from viz.check.part import Part, check_part
+from viz.check.part import check_part
+from viz.check.parts import Part
 from viz.cli import main
 from viz.views.store import Store
 from viz.whatif.culprit import Kernel
@@ -86,6 +88,7 @@ def leave_out(patch: pytest.MonkeyPatch, module: str, rules: str, missing: str) 
 
 def record(path: Path, kernel: Callable[[], UOp], target: str) -> None:
     vars(compile)["_kept"].cache_clear()
+    gc.collect()  # a node that other tests have left names their line
     opts = OPTS.get(kernel) if target == "x86-64" else None
     with viz.record(path), suppress(UopvizError):
         compile.compile_kernel(kernel(), targets[target], opts)

@@ -17,7 +17,8 @@ from core.uop import UOp
 from core.uop.observe import NullObserver, observing
 from viz.bisect.search import bisect_run
 from viz.check.message import message
-from viz.check.part import Part, check_part
+from viz.check.part import check_part
+from viz.check.parts import Part
 from viz.check.plan import MEMORY, ORDER, Item, fault_of
 from viz.views.store import Store
 

@@ -15,7 +15,8 @@ from core.passes.schedule.multi import allreduce, movement
 from core.uop import Ops, UOp
 from core.uop.parts import parts_of
 from tests.viz.check.mutating import wrong
-from viz.check.part import Part, check_part
+from viz.check.part import check_part
+from viz.check.parts import Part
 from viz.check.tensors import compare, compare_states
 from viz.trace import Recorder
 from viz.views.store import Store

@@ -30,7 +30,8 @@ from viz.bisect import worker as tasks
 from viz.check.known.beside import keep, take_kept
 from viz.check.known.whole import LATE, STATES, settled, unknown, whole_kernel
 from viz.check.message import message
-from viz.check.part import Part, check_part
+from viz.check.part import check_part
+from viz.check.parts import Part
 from viz.check.whole import judged
 from viz.check.whole.kernels import Wholes, kernels_of, wholes_of
 from viz.cli import main
