@@ -1,0 +1,6 @@
+"""Two views after each other, which a compiler with a wrong rule of schedules gets wrong."""
+
+from core import Tensor
+
+x = Tensor([[float(4 * row + column) for column in range(4)] for row in range(4)])
+x.flip(0).permute(1, 0).shrink(((1, 4), (0, 3))).contiguous().realize()
