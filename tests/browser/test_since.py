@@ -137,6 +137,7 @@ def test_an_exported_file_says_what_had_changed_by_then(
     expect(e.inspector).to_contain_text("when this file was exported at line 7")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("meta", "sentence"),
     [

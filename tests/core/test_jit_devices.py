@@ -161,6 +161,7 @@ def test_random_values_are_cut_like_others() -> None:
         np.testing.assert_equal(dropped.numpy(), want)
 
 
+@pytest.mark.nightly
 def test_the_example_trains_as_on_one_device(monkeypatch: pytest.MonkeyPatch) -> None:
     path = Path(__file__).parents[2] / "examples" / "digits_parallel.py"
     monkeypatch.syspath_prepend(str(path.parent))

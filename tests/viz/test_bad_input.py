@@ -58,6 +58,7 @@ def work(trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return made
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.usefixtures("work")
 @pytest.mark.parametrize(("command", "rest"), READERS, ids=IDS)
 @pytest.mark.parametrize(

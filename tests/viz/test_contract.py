@@ -79,6 +79,7 @@ def test_a_trace_that_is_not_there(
 ODD_NAMES = (b"\xff\xfe.viz", b"new\nline 'and' $HOME.viz")
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("odd", ODD_NAMES)
 @pytest.mark.parametrize("name", [*OF_ONE_TRACE, *SERVING, "diff"])
 def test_a_trace_whose_name_cannot_be_shown(

@@ -198,6 +198,7 @@ ENDS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("how", ENDS)
 def test_the_page_outlives_its_program(installed: dict[str, str], tmp_path: Path, how: str) -> None:
     """Whose output ends with it, which `communicate` waits for."""

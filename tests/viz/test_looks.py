@@ -130,7 +130,7 @@ def test_a_pager_that_is_left_early(trace: Path, tmp_path: Path) -> None:
     assert "Broken" not in text and "defect" not in text
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("columns", [40, 80, 160])
 def test_lines_are_cut_to_the_terminal(trace: Path, columns: int) -> None:
     for arguments in (

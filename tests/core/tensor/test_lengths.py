@@ -112,6 +112,7 @@ def test_no_rows(name: str) -> None:
     np.testing.assert_array_equal(f(x[: length(0)]).numpy(), shorter(f, x, 0).numpy())
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", [name for name in FUNCTIONS if name not in FLAT])
 def test_gradients_are_those_of_the_part(name: str) -> None:
     f, n = FUNCTIONS[name], 1 + len(name) % ROWS

@@ -89,6 +89,7 @@ CASES: dict[str, tuple[DType, tuple[int, int], tuple[int, int], int]] = {
 }
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("on", ON)

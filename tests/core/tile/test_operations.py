@@ -37,6 +37,7 @@ def both(ast: UOp, arrays: list[Array], target: str) -> list[list[Array]]:
     return [run(ast, arrays, target, on) for on in ON]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("warps", WARPS)
 @pytest.mark.parametrize("target", TARGETS)

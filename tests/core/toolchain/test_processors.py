@@ -85,7 +85,7 @@ def needed(x: Tensor, machine: str) -> set[str]:
     return found - PROVIDED
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize(
     "machine", ["x86-64-v1", "x86-64-v2", "x86-64", "aarch64", "AVX-512 without BF16"]
 )

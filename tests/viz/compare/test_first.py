@@ -35,6 +35,7 @@ def first_of(a: list[Pass], b: list[Pass]) -> tuple[int, int | None, int | None]
     return None
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", ["rule off", "order of rules"])
 def test_the_first_difference_is_that_of_the_engines_graphs(tmp_path: Path, kind: str) -> None:
     checked = 0

@@ -293,7 +293,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("first", ["pass", "import core"])
 @pytest.mark.parametrize("method", ["spawn", "forkserver", "fork"])
 @pytest.mark.parametrize("chosen", [True, False], ids=["named", "in the cache"])

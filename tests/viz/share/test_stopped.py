@@ -68,7 +68,7 @@ def whole(path: Path) -> bool:
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-@pytest.mark.sampled(PARTS)
+@pytest.mark.sampled(3 * PARTS)
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("earlier", [True, False], ids=["replaced", "new"])
 @pytest.mark.parametrize("ending", [".viz", ".html"])

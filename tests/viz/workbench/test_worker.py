@@ -98,6 +98,7 @@ def test_rules_that_are_left_out(product: UOp) -> None:
     assert "fmul" not in found["original"]["text"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("device", "kind"), [("CPU", "llvm"), ("PTX:EMU", "ptx")])
 def test_a_text_runs_in_place_of_the_program_that_it_is_of(
     device: str, kind: str, monkeypatch: pytest.MonkeyPatch

@@ -182,6 +182,7 @@ def check_states(ast: UOp, states: Sequence[State], values: Values, ulps: int, w
     compare(ast, states, inputs, ulps, what)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("name", "target"),
     [(n, t) for n in CASES for t in TARGETS if (n, t) != ("warps", "x86-64")],

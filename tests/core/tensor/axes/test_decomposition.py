@@ -34,7 +34,7 @@ def test_qr(shape: tuple[int, ...]) -> None:
         np.testing.assert_allclose(q @ r, x, atol=2e-6 * max(1e-30, np.abs(x).max()))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_svd(shape: tuple[int, ...]) -> None:
     k = min(shape[-2:])

@@ -113,6 +113,7 @@ def attempts(name: str) -> list[tuple[str, Callable[[Tensor], object]]]:
     return made
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", METHODS)
 def test_no_argument_gives_an_error_of_python(name: str) -> None:
     raw: list[str] = []

@@ -45,7 +45,7 @@ def numbers(x: Tensor | None) -> Any:
     return x.cast(dtypes.float32).numpy()
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("device", "length", "size", "causal", "dtype", "context"),
     [("PTX:EMU", 40, 64, False, HALF, None), ("PTX:EMU", 33, 64, True, BRAIN, None),
@@ -110,6 +110,7 @@ def attend(q: Tensor, k: Tensor | None = None, *, attn_mask: Tensor | None = Non
     return q.scaled_dot_product_attention(k, k, attn_mask, dropout_p, is_causal)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", FITS)
 def test_arguments_that_fit(name: str) -> None:
     assert len(kernels(FITS[name])) == 1

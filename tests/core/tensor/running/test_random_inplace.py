@@ -14,6 +14,7 @@ from tests.fuzzing import seeds
 STATEMENTS = 12
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("device", "count"), [("CPU", 50), ("REFERENCE", 50), (("CPU", "CPU:1"), 20)]
 )

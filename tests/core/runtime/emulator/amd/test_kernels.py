@@ -46,6 +46,7 @@ TARGETS = ("gfx1100", "gfx1201", "gfx942", "gfx950")
 PROGRAMS = 30
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", KERNELS)
 def test_kernels_equal_the_reference(name: str, target: str) -> None:
