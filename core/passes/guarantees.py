@@ -28,6 +28,8 @@ _PARALLEL: Final = (
 _HARDWARE: Final = (AxisType.GLOBAL, AxisType.LOCAL, AxisType.WARP, AxisType.GROUP_REDUCE)
 """Loops that hardware indices run."""
 _LANES: Final = (AxisType.UPCAST, AxisType.UNROLL)
+_OF_GATES: Final = frozenset({dtypes.bool, dtypes.int32, dtypes.int64})
+"""What gates are computed with."""
 _NARROW: Final = (*dtypes.fp8s, dtypes.float16, dtypes.bfloat16)
 _SINGLE_ONLY: Final = frozenset({Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.COS, Ops.POW})
 """Functions that a target has of float32 alone."""
@@ -88,6 +90,8 @@ def _is_computed_at_once(u: UOp, target: Target) -> bool:
         return True
     if u.op is Ops.CAST and isinstance(u.dtype, PtrDType):
         return True
+    if target.lane_gates and u.dtype.scalar() in _OF_GATES:
+        return True  # a gate for each lane is as wide as its load
     return u.dtype.count <= target.alu_lanes(u.dtype)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import viz.check.part
+import viz.check.parts
 import viz.check.run
 import viz.command.check
 from core.errors import UopvizError
@@ -187,7 +188,7 @@ def test_a_process_that_ends_costs_its_passes_only(
         return real(part)
 
     monkeypatch.setattr(viz.check.run, "check_part", broken)
-    monkeypatch.setattr(viz.check.run, "PART", 1)
+    monkeypatch.setattr(viz.check.parts, "PART", 1)
     found = check_passes(store, Part(str(path), numbers), executor=lambda jobs: Here())
     kinds = [{v["kind"] for v in one["verdicts"]} for one in found]
     assert kinds == [{"unchecked"}, {"proved"}]
