@@ -3,4 +3,4 @@
 from core import Tensor
 
 x = Tensor([[float(4 * row + column) for column in range(4)] for row in range(4)])
-x.flip(0).permute(1, 0).shrink(((1, 4), (0, 3))).contiguous().realize()
+x.T.flip(0).contiguous().realize()
