@@ -74,6 +74,8 @@ class Guarantees:
     def _found(self, context: Context | None) -> tuple[int, Left] | None:
         if context is None or context.kind not in ("kernel", "schedule"):
             return None
+        if context.kind == "kernel" and not self._stores(self._process.kernels.ast(context)):
+            return None  # some other graph, in passes of the user's own
         rewrites = self._rewrites.get(context.id, [])
         self._asked = _first_line(context)
         process = self._process
@@ -89,6 +91,12 @@ class Guarantees:
             return self._in_table((*PASSES, *own), rewrites, target)
         except _STRANGE:
             return None  # no graph of this compiler, or for a target that is none here
+
+    def _stores(self, ast: int) -> bool:
+        """Whether a graph is that of a kernel: something is stored."""
+        nodes, text = self._process.file.nodes, self._process.file.text
+        ops = (text(int(nodes.field("op")[n])) for n in nodes.sources(ast))
+        return any(op == Ops.STORE.name for op in ops)
 
     @cached_property
     def _rewrites(self) -> dict[int, list[Rewrite]]:
