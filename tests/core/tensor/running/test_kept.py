@@ -43,7 +43,7 @@ def close(got: Tensor | None, want: object) -> None:
     np.testing.assert_allclose(got.numpy(), np.array(want), rtol=1e-5, atol=1e-5)
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="module")
 def kept_before() -> None:
     """What other files' tests, whose errors and values are still there, have kept."""
     gc.collect()
