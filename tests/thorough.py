@@ -17,7 +17,7 @@ from typing import TypeVar
 T = TypeVar("T")
 LIST = Path(__file__).with_suffix(".txt")
 KEPT = ("tests/journeys/", "tests/test_demo.py", "tests/docs/")
-SHARE = 0.19
+SHARE = 0.155
 """Of the time of all tests: less than five minutes on two cores, with the start of processes."""
 CASES = 4
 """Cases of a test that a quick run tries."""
