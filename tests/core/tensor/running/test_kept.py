@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core import Tensor, TinyJit, nn
@@ -541,6 +541,21 @@ class Program:
             self.values[j % len(self.values)].realize(*self.data)
 
 
+@pytest.mark.xfail(strict=True, reason="the first += is applied again for the copy of a copy")
+def test_a_copy_to_another_device_and_back_before_a_change() -> None:
+    x, y = leaf(X[:, :2]), Tensor(X[:, 1:] - 1)
+    v = (x * y).realize()
+    part = v.T
+    part += x * 0.25
+    copied = v.to("CPU:1").to("CPU")
+    v += x * 0.25
+    (part.square().sum() + v.square().sum() + copied.square().sum()).backward()
+    first = X[:, :2] * (X[:, 1:] - 1) + X[:, :2].T * 0.25
+    close(v, first + X[:, :2] * 0.25)
+    close(copied, first)
+
+
+@settings(derandomize=True)  # the same programs in each run; what others have found stands above
 @given(
     st.lists(
         st.tuples(st.integers(0, 15), st.integers(0, 9), st.integers(0, 9), st.booleans()),
