@@ -31,9 +31,10 @@ class Ways:
     expressions: dict[UOp, UOp] = field(default_factory=lambda: dict[UOp, UOp]())
     lost: list[UOp] = field(default_factory=lambda: list[UOp]())
     views: list[UOp] = field(default_factory=lambda: list[UOp]())
-    """Roots that keep their graphs. A VIEW, such as a copy of a transposed value is, has no
-    gradient; and what turned out to be equal to a Tensor may have been stored as other movement of
-    its memory, by which no gradient comes to that Tensor."""
+    """Roots that keep their graphs, unless these read what the schedule overwrites after that. A
+    VIEW, such as a copy of a transposed value is, has no gradient; and what turned out to be equal
+    to a Tensor may have been stored as other movement of its memory, by which no gradient comes to
+    that Tensor."""
 
     def open(self) -> None:
         """To be called once the graphs of Tensors name the memory."""
@@ -69,7 +70,9 @@ def follow(graph: Collection[UOp], stored: Mapping[UOp, UOp]) -> Ways:
     found.views.extend(
         u
         for u in computed
-        if u in leading and (stored[u].op is Ops.VIEW or (u in equal and passes_by(stored[u])))
+        if u in leading
+        and (stored[u].op is Ops.VIEW or (u in equal and passes_by(stored[u])))
+        and not past.is_before(u)
     )
     stored = {u: form for u, form in stored.items() if u not in found.views}
     for root in (u for u in roots if u in stored):
@@ -132,6 +135,12 @@ class _Past:
         if memory not in self._known:
             self._known[memory] = lost.former(memory, memory in self._leaves)
         return self._known[memory]
+
+    def is_before(self, root: UOp) -> bool:
+        """Whether a value is of what was in memory before it was overwritten for the last time: its
+        graph would read something else by now."""
+        graph = root.toposort() if self.overwritten else {}
+        return any(m in graph and last not in graph for m, last in self.overwritten.items())
 
     def resolve(self, uop: UOp, stored: Mapping[UOp, UOp]) -> UOp:
         """A value in the graph of the schedule as one of memory after it."""
