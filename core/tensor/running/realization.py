@@ -6,7 +6,7 @@ Schedules and runs through `create_schedule` and `run_schedule`; knows no kernel
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from typing import Final
 from weakref import WeakKeyDictionary, ref
@@ -71,6 +71,7 @@ def schedule(tensors: Sequence[TensorBase]) -> list[ScheduleItem]:
         _part_equals(assigns)
         roots |= dict.fromkeys(assigns)
         readers |= dict.fromkeys(_overwritten_readers(assigns))
+        replace_in_live({u: u.contiguous() for u in _copies(readers)})
         roots |= dict.fromkeys(storage_root(t.uop) for t in readers)
         graph = UOp.sink(*roots).toposort()
         assigns = [u for u in graph if u.op is Ops.ASSIGN]  # a reader may assign in its turn
@@ -339,6 +340,13 @@ def _part(buffer: UOp, equals: Sequence[Holder]) -> None:
         own = in_fresh_memory(buffer)
         for t in equals:
             t.uop = t.uop.substitute({buffer: own})
+
+
+def _copies(readers: Iterable[Holder]) -> list[UOp]:
+    """The copies that a gradient comes to, of what is to be stored before it is overwritten: those
+    of transposed values would be views of memory, by which no gradient comes back."""
+    roots = dict.fromkeys(storage_root(t.uop) for t in readers)
+    return [u for u in roots if u.op is Ops.COPY and kept.leads(u)]
 
 
 def _overwritten_readers(assigns: Sequence[UOp]) -> list[Holder]:
