@@ -28,8 +28,6 @@ _PARALLEL: Final = (
 _HARDWARE: Final = (AxisType.GLOBAL, AxisType.LOCAL, AxisType.WARP, AxisType.GROUP_REDUCE)
 """Loops that hardware indices run."""
 _LANES: Final = (AxisType.UPCAST, AxisType.UNROLL)
-_OF_GATES: Final = frozenset({dtypes.bool, dtypes.int32, dtypes.int64})
-"""What gates are computed with."""
 _NARROW: Final = (*dtypes.fp8s, dtypes.float16, dtypes.bfloat16)
 _SINGLE_ONLY: Final = frozenset({Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.COS, Ops.POW})
 """Functions that a target has of float32 alone."""
@@ -90,9 +88,18 @@ def _is_computed_at_once(u: UOp, target: Target) -> bool:
         return True
     if u.op is Ops.CAST and isinstance(u.dtype, PtrDType):
         return True
-    if target.lane_gates and u.dtype.scalar() in _OF_GATES:
-        return True  # a gate for each lane is as wide as its load
     return u.dtype.count <= target.alu_lanes(u.dtype)
+
+
+def _too_wide(nodes: Sequence[UOp], target: Target) -> UOp | None:
+    """The first arithmetic that is wider than the target's and of which no gate alone is made: a
+    gate for each lane is as wide as its load."""
+    values = {nodes[-1]}
+    for u in reversed(nodes):
+        if u in values:
+            gate = gate_of(u) if u.op is Ops.INDEX and target.lane_gates else None
+            values.update(s for s in u.src if s is not gate)
+    return next((u for u in nodes if u in values and not _is_computed_at_once(u, target)), None)
 
 
 def _is_of_target(u: UOp, target: Target) -> bool:
@@ -174,7 +181,7 @@ MOVES: Final = each("a LOAD or STORE is one that the target has", _is_one_move)
 GATES: Final = each(
     "a LOAD or STORE has one gate, or one for each lane where the target has that", _has_one_gate
 )
-LANES: Final = each("arithmetic is no wider than the target's", _is_computed_at_once)
+LANES: Final = Guarantee("arithmetic is no wider than the target's", _too_wide)
 OPERATIONS: Final = each("an operation is one that the target has", _is_of_target)
 CONVERSIONS: Final = each("a cast of a narrow float is one that the target has", _is_conversion)
 ALTERNATIVES: Final = each(

@@ -15,9 +15,11 @@ import pytest
 
 import viz
 from core import Tensor, compile
+from core.dtype import dtypes
 from core.errors import FormatError, UopvizError
+from core.passes.guarantees import LANES
 from core.target import targets
-from core.uop import PatternMatcher, UOp
+from core.uop import Ops, PatternMatcher, UOp
 from core.uop.kernelinfo import Opt, OptOps
 from tests.viz.test_json import SHAPES
 from viz.check.known.kept import checked_pass
@@ -170,3 +172,14 @@ def test_what_is_kept_is_read_strictly() -> None:
     for bad in (3, {}, {"pass": 1}, {"node": "1"}):
         with pytest.raises(FormatError):
             checked_pass(plain | {"undone": bad})
+
+
+def test_gates_of_lanes_may_be_wide_and_values_not() -> None:
+    target = targets["x86-64"]
+    lanes = 2 * target.alu_lanes(dtypes.int32)
+    total = UOp.const(dtypes.int32.vec(lanes), 1) + UOp.const(dtypes.int32.vec(lanes), 2)
+    memory = UOp(Ops.DEFINE_GLOBAL, dtypes.int8.ptr(64), arg=0)
+    place = memory.index(UOp.const(dtypes.int32, 0), gate=total < total.const_like(7))
+    load = place.load(dtype=dtypes.int8.vec(lanes))
+    assert LANES.breach([*UOp.sink(load).toposort()], target) is None
+    assert LANES.breach([*UOp.sink(load, total).toposort()], target) is total
