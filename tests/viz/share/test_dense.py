@@ -134,10 +134,10 @@ def test_a_process_that_fails_costs_nothing(
     assert entries(export_html(Store(path)).html) == entries(alone)
 
 
-def test_a_worker_knows_the_passes_that_were_compiled(path: Path) -> None:
+def test_a_worker_packs_passes_and_counts_what_their_rules_did(path: Path) -> None:
     store = Store(path)
     number = next(row["id"] for row in store.tree()["rows"] if row["kind"] == "rewrite")
-    made = pack_job({"trace": str(path), "compiled": [], "passes": [number, 10**12]})
+    made = pack_job({"trace": str(path), "passes": [number, 10**12]})
     assert [count for count, _ in made["entries"]] == [2]
     assert made["counts"] == [store.bundle(number) and store.node_counts(number), None]
 

@@ -68,11 +68,9 @@ class PassPacking:
         self._pool: Pool[int] | None = None
         if len(numbers) < _WORTH or processors() == 1:
             return
-        files = [(one.number, str(one.file.path)) for one in store.compilations]
-        request = {"trace": str(store.path), "compiled": files}
         self._pool = Pool(_WORKER, processors(), _SECONDS)
         for at, part in enumerate(self._parts):
-            self._pool.ask(at, {**request, "passes": part})
+            self._pool.ask(at, {"trace": str(store.path), "passes": part})
 
     def __enter__(self) -> PassPacking:
         return self

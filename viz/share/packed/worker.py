@@ -7,7 +7,6 @@ import sys
 from collections.abc import Mapping
 from dataclasses import asdict
 from functools import cache
-from pathlib import Path
 from typing import Any, Final
 
 from core.garbage import collector_paused
@@ -20,19 +19,13 @@ MEMORY: Final = 6 << 30
 
 
 @cache
-def _opened(trace: str, compiled: tuple[tuple[int, str], ...]) -> Store:
-    store = Store(Path(trace))
-    known = {one.number for one in store.compilations}
-    for number, path in compiled:
-        if number not in known:
-            store.attach(Path(path), number=number)
-    return store
+def _opened(trace: str) -> Store:
+    return Store(trace)
 
 
 def pack_job(request: Mapping[str, Any]) -> Any:
     """The entries of `passes` of a trace: see `Packed`. Raises UopvizError."""
-    compiled = tuple((int(number), str(path)) for number, path in request["compiled"])
-    store = _opened(str(request["trace"]), compiled)
+    store = _opened(str(request["trace"]))
     with collector_paused():
         return asdict(pack_passes(store, request["passes"]))
 
