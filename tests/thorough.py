@@ -1,7 +1,8 @@
 """Which tests `make test` leaves out: those that take longest, named in `tests/thorough.txt`.
 
 Of each file at least one test stays, and all that play a promise of the README from end to end
-(KEPT). `python -m tests.thorough REPORT` writes the list anew from a report of a whole run
+(KEPT). These open the page as well, so the tests of its single controls (NONE) are left out.
+`python -m tests.thorough REPORT` writes the list anew from a report of a whole run
 (`make test-all` with `PYTEST_ADDOPTS=--junitxml=REPORT`): the cheapest tests stay, up to a share of
 the time of all. Never decides what `make test-all` runs.
 """
@@ -17,7 +18,8 @@ from typing import TypeVar
 T = TypeVar("T")
 LIST = Path(__file__).with_suffix(".txt")
 KEPT = ("tests/journeys/", "tests/test_demo.py", "tests/docs/")
-SHARE = 0.155
+NONE = ("tests/browser/", "tests/states/")
+SHARE = 0.145
 """Of the time of all tests: less than five minutes on two cores, with the start of processes."""
 CASES = 4
 """Cases of a test that a quick run tries."""
@@ -47,13 +49,14 @@ def choose(report: Path) -> list[str]:
     cheapest: dict[str, str] = {}
     for name in sorted(costs, key=costs.__getitem__):
         cheapest.setdefault(name.partition("::")[0], name)
-    stays = {name for name in costs if name.startswith(KEPT)} | {*cheapest.values()}
+    stays = {name for name in cheapest.values() if not name.startswith(NONE)}
+    stays |= {name for name in costs if name.startswith(KEPT)}
     left = SHARE * total - sum(costs[name] for name in stays)
     out: list[str] = []
     for name in sorted(costs, key=costs.__getitem__):
         if name not in stays:
             left -= costs[name]
-            if left < 0:
+            if left < 0 or name.startswith(NONE):
                 out.append(name)
     return sorted(out)
 
