@@ -13,6 +13,7 @@ from threading import RLock
 from typing import Final
 
 from core.dtype import PtrDType
+from core.errors import CompileError
 from core.garbage import collector_paused
 from core.helpers import NOOPT
 from core.kernelname import kernel_name
@@ -27,7 +28,7 @@ from core.toolchain.assembled import amd_isa, cpu_assembly
 from core.toolchain.estimates import bytes_of, flops_of
 from core.toolchain.nvidia_tools import find_tool
 from core.toolchain.program import Argument, Artifact, Program
-from core.toolchain.sass import sass
+from core.toolchain.sass import sass_of
 from core.uop import UOp
 from core.uop.asking import kernel_lines
 from core.uop.givenkernel import check_ast
@@ -125,15 +126,25 @@ def _calls(ast: UOp) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*written, *lines)))
 
 
-def sources_for(
-    ast: UOp, target: Target, opts: Sequence[Opt] | None = None, *, machine_code: bool = True
-) -> list[Artifact]:
+def sources_for(ast: UOp, target: Target, opts: Sequence[Opt] | None = None) -> list[Artifact]:
     """Every text that can be made of a kernel for `target`, on any machine: PTX and CUDA C++ (and
-    SASS, where NVIDIA's tools are installed; not without `machine_code`: the tools take 0.3 s); or
-    LLVM IR, HIP C++ and AMD's ISA; or LLVM IR, C and the processor's assembly.
+    SASS, where NVIDIA's tools are installed); or LLVM IR, HIP C++ and AMD's ISA; or LLVM IR, C and
+    the processor's assembly.
 
     Raises as `compile_kernel` does.
     """
+    program, found = rendered(ast, target, opts)
+    (made,) = machine_codes([program])
+    if isinstance(made, CompileError):
+        raise made
+    return found if made is None else with_machine_code(found, made)
+
+
+def rendered(
+    ast: UOp, target: Target, opts: Sequence[Opt] | None = None
+) -> tuple[Program, list[Artifact]]:
+    """The program of a kernel, and all texts of it that take no tools of NVIDIA's. Raises as
+    `compile_kernel` does."""
     check_ast(ast, "sources_for")
     program = compile_kernel(ast, target, opts)
     found = [program.source, *_further(program.source, program.name, program.lowered)]
@@ -142,11 +153,23 @@ def sources_for(
         verify_program(program.uops, target, program.name)
     for kind, render in others:
         found.append(_artifact(kind, target, program.uops, program.name, render))
-    if machine_code and target.family == "nvidia" and find_tool("ptxas") and find_tool("nvdisasm"):
-        assembled = sass(program.source, program.name, program.lowered)
-        found[0] = replace(program.source, facts={**program.source.facts, **assembled.facts})
-        found.append(assembled)
-    return found
+    return program, found
+
+
+def machine_codes(programs: Sequence[Program]) -> list[Artifact | CompileError | None]:
+    """The SASS of programs for one target, or why NVIDIA's tools refuse them; None for each where
+    there is none to make, or the tools are not installed. Many at once cost little more than
+    one."""
+    families = {program.target.family for program in programs}
+    if families != {"nvidia"} or not find_tool("ptxas") or not find_tool("nvdisasm"):
+        return [None] * len(programs)
+    return [*sass_of(programs)]
+
+
+def with_machine_code(texts: Sequence[Artifact], made: Artifact) -> list[Artifact]:
+    """The texts of a program and its SASS, of which the first, its PTX, has the facts as well."""
+    first, *others = texts
+    return [replace(first, facts={**first.facts, **made.facts}), *others, made]
 
 
 def _further(source: Artifact, name: str, uops: Sequence[UOp]) -> list[Artifact]:

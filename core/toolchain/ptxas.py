@@ -26,12 +26,20 @@ _facts: Final = (
 )
 
 
+_entry: Final = re.compile(r"Compiling entry function '([^']+)'")
+
+
 @dataclass(frozen=True)
 class Assembled:
-    """A cubin, and what `ptxas -v` says about its kernel."""
+    """A cubin, and what `ptxas -v` says about each of its kernels, by their names."""
 
     cubin: bytes
-    facts: dict[str, str]
+    kernels: dict[str, dict[str, str]]
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What it says about the first kernel."""
+        return next(iter(self.kernels.values()), {})
 
 
 def assemble(ptx: str, arch: str, lines: bool = False) -> Assembled:
@@ -63,5 +71,10 @@ def assemble(ptx: str, arch: str, lines: bool = False) -> Assembled:
                 said.strip(),
                 "this is a fault of the PTX renderer; please report it",
             )
-        facts = {name: found[1] for name, pattern in _facts if (found := re.search(pattern, said))}
-        return Assembled(out.read_bytes(), facts)
+        _, *parts = _entry.split(said)  # a name, and what is said of it, in turn
+        kernels = {parts[at]: _facts_in(parts[at + 1]) for at in range(0, len(parts), 2)}
+        return Assembled(out.read_bytes(), kernels)
+
+
+def _facts_in(said: str) -> dict[str, str]:
+    return {name: found[1] for name, pattern in _facts if (found := re.search(pattern, said))}

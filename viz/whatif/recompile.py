@@ -132,7 +132,7 @@ def code_facts(program: Program) -> dict[str, Any]:
         if assemble is not None and program.source.kind == "llvm":
             facts |= assemble(program.source, program.name, program.lowered).facts
         elif family == "nvidia" and find_tool("ptxas") and find_tool("nvdisasm"):
-            facts |= sass(program.source, program.name, program.lowered).facts
+            facts |= sass(program).facts
     registers = next((facts[name] for name in REGISTERS if name in facts), None)
     return {
         "instructions": _number(facts.get("instructions")),

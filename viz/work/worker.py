@@ -12,20 +12,28 @@ import datetime
 import platform
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from types import TracebackType
+from typing import Any, Final, Self
 
 from core.check.edited import editable_on
 from core.check.isolate import MEMORY_LIMIT
 from core.check.limits import limit_files
 from core.check.safety import MAX_BYTES, check_kernel
 from core.check.worker import try_kernel
-from core.compile import compile_kernel, kernel_name, sources_for
-from core.errors import UopvizError
+from core.compile import (
+    compile_kernel,
+    kernel_name,
+    machine_codes,
+    rendered,
+    with_machine_code,
+)
+from core.errors import CompileError, UopvizError
 from core.runtime.device import MAKERS, Device
 from core.target import Target, target_named
-from core.toolchain.program import Artifact
+from core.toolchain.program import Artifact, Program
 from core.uop.args import encode_arg
 from core.uop.observe import observing
 from core.uop.serial import from_data
@@ -47,31 +55,77 @@ def compile_job(request: Mapping[str, Any]) -> dict[str, Any]:
     """All texts of a kernel for a target, with the passes that made them, as a trace in the new
     file `trace`, a part of `run`; `kernel` is the number of the kernel there. {"error"}: why the
     compiler failed, in the form of all errors, or None; the trace then ends where it failed."""
-    ast = _graph(request, max_bytes=1 << 62, inside=False)  # nothing is allocated, nothing run
-    target = target_named(str(request["target"]))
-    path = Path(str(request["trace"]))
-    info: dict[str, object] = {
-        "run": str(request["run"]),
-        "started": datetime.datetime.now().astimezone().isoformat(timespec="milliseconds"),
-        "compiler": COMPILER,
-        "python": platform.python_version(),
-        "passes_for": {"kernel": int(request["kernel"]), "target": target.name},
-    }
-    progress(f"compiling for {target.name}")
+    (made,) = compile_jobs([request])
+    return made
+
+
+def compile_jobs(requests: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The same for several kernels and one target, whose machine code is made at once."""
     limit_files(MAX_TRACE)
-    recorder = PassRecorder(path, info)
-    artifacts: list[Artifact] = []
-    error: UopvizError | None = None
-    try:
-        with observing(recorder):
-            artifacts = sources_for(ast, target)
-    except UopvizError as raised:
-        error = raised
-    finally:
-        recorder.finish(artifacts, error)
-    if recorder.stopped is not None:
-        _texts_alone(path, info, ast, target, artifacts)
-    return {"error": None if error is None else _said(error)}
+    with ExitStack() as stack:
+        asts = [_graph(one, max_bytes=1 << 62, inside=False) for one in requests]  # nothing is run
+        each = zip(requests, asts, strict=True)
+        begun = [stack.enter_context(_Compilation(request, ast)) for request, ast in each]
+        codes = iter(machine_codes([one.program for one in begun if one.program is not None]))
+        return [one.end(None if one.program is None else next(codes)) for one in begun]
+
+
+class _Compilation:
+    """One kernel of a request to compile, recorded from the first pass to its last text."""
+
+    def __init__(self, request: Mapping[str, Any], ast: UOp) -> None:
+        self._ast = ast
+        self._target = target_named(str(request["target"]))
+        self._path = Path(str(request["trace"]))
+        self._info: dict[str, object] = {
+            "run": str(request["run"]),
+            "started": datetime.datetime.now().astimezone().isoformat(timespec="milliseconds"),
+            "compiler": COMPILER,
+            "python": platform.python_version(),
+            "passes_for": {"kernel": int(request["kernel"]), "target": self._target.name},
+        }
+        progress(f"compiling for {self._target.name}")
+        self._recorder = PassRecorder(self._path, self._info)
+        self._texts: list[Artifact] = []
+        self._error: UopvizError | None = None
+        self.program: Program | None = None
+        """What the passes made; None where one failed."""
+
+    def __enter__(self) -> Self:
+        """Compiles the kernel, up to its machine code."""
+        try:
+            with observing(self._recorder):
+                self.program, self._texts = rendered(self._ast, self._target)
+        except UopvizError as raised:
+            self._error = raised
+        except BaseException:
+            self._recorder.finish([])
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Closes the trace, if that is not done."""
+        if error is not None:
+            self._recorder.finish([])
+
+    def end(self, code: Artifact | CompileError | None) -> dict[str, Any]:
+        """Adds the machine code, and closes the trace; the answer to the request."""
+        match code:
+            case CompileError():
+                self._error, self._texts = code, []
+            case Artifact():
+                self._texts = with_machine_code(self._texts, code)
+            case None:
+                pass
+        self._recorder.finish(self._texts, self._error)
+        if self._recorder.stopped is not None:
+            _texts_alone(self._path, self._info, self._ast, self._target, self._texts)
+        return {"error": None if self._error is None else _said(self._error)}
 
 
 def _texts_alone(

@@ -86,7 +86,7 @@ class Side:
             if (assemble := ASSEMBLERS.get(family)) is not None and program.source.kind == "llvm":
                 facts |= assemble(program.source, program.name, program.lowered).facts
             elif family == "nvidia" and find_tool("ptxas") and find_tool("nvdisasm"):
-                facts |= sass(program.source, program.name, program.lowered).facts
+                facts |= sass(program).facts
         except CompileError as error:  # of a text that the user has edited
             facts["not assembled"] = error.what[:200]
         return facts | resources_of(self._runner)

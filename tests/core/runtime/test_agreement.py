@@ -3,6 +3,7 @@ kernel assembles for NVIDIA and compiles for AMD."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 from core.compile import compile_kernel, sources_for
 from core.dtype import dtypes
+from core.errors import CompileError
 from core.helpers import Context
 from core.runtime.buffer import Buffer
 from core.runtime.device import Device
@@ -18,6 +20,7 @@ from core.runtime.reference.kernel import evaluate_kernel
 from core.target import targets
 from core.toolchain.processor import host_target
 from core.toolchain.ptxas import assemble
+from core.toolchain.sass import sass, sass_of
 from core.uop.meaning_arrays import numpy_dtype
 from core.uop.ops import Ops
 from core.uop.pointer import pointer_of
@@ -111,6 +114,17 @@ def test_nvidia_machine_code_maps_back_to_nodes(name: str) -> None:
                                            strict=True) if "STG" in line]  # fmt: skip
     assert stores
     assert {u.op for nodes in stores for u in nodes} == {Ops.STORE}
+
+
+def test_machine_code_of_several_is_that_of_each() -> None:
+    programs = [compile_kernel(make(), targets["sm_90"]) for make in KERNELS.values()]
+    wrong = replace(programs[1], source=replace(programs[1].source, text="no PTX\n", lines=()))
+    alone = [sass(program) for program in programs]
+    assert sass_of([*programs, programs[0]]) == [*alone, alone[0]]
+    first, failed, *others = sass_of([programs[0], wrong, *programs[2:]])
+    assert [first, *others] == [alone[0], *alone[2:]]
+    assert isinstance(failed, CompileError)
+    assert sass_of([]) == []
 
 
 @pytest.mark.parametrize("name", KERNELS)

@@ -36,6 +36,7 @@ from viz.why.answers import RULES_AT
 from viz.work import worker
 from viz.work.compiling import Compiler, graph_of
 from viz.work.jobs import Jobs
+from viz.work.targets import compiled as targets
 from viz.work.targets.compiled import Wanted, compiled_for
 from viz.write.writer import TraceWriter
 
@@ -325,6 +326,28 @@ def test_a_failure_leaves_the_passes_up_to_it(
     store.attach(tmp_path / "passes.viz")
     root, passes = rows_of(store, "sm_90")
     assert root["status"] == "error" and len(passes) > 10
+    store.close()
+
+
+def test_one_that_is_refused_costs_no_other_its_passes(
+    recorded: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Store(recorded)
+    kernels = store.kernels()
+    assert len(kernels) > 1
+    known = graph_of
+
+    def damaged(run: Store, kernel: int) -> tuple[dict[str, Any], list[int]]:
+        graph, numbers = known(run, kernel)
+        return (graph | {"nodes": [["NO SUCH OP"]]} if kernel == kernels[1] else graph), numbers
+
+    monkeypatch.setattr(targets, "graph_of", damaged)
+    monkeypatch.setattr(targets, "_requests", lambda tasks, _: [tuple(range(len(tasks)))])
+    with compiled_for(store, kernels, Wanted(passes=("sm_90",)), lambda *_: None) as said:
+        assert len(said) == 1 and "sm_90" in said[0]
+        for kernel in kernels:
+            kinds = [a["kind"] for a in (store.kernel(kernel) or {})["artifacts"]]
+            assert ("cuda" in kinds) == (kernel != kernels[1])
     store.close()
 
 

@@ -7,7 +7,7 @@ Never compiles in this process, and never the kernels of another compiler.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Iterable, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,8 +30,14 @@ from viz.write.database import change_meta
 _WORKER: Final = "viz.work.targets.worker"
 _SECONDS: Final = 120.0
 """What compiling one kernel may take."""
+_TOGETHER: Final = 8
+"""Most kernels of one request."""
+_SHARES: Final = 4
+"""Requests for each process, at least: so that none waits long for another at the end."""
 _NAMED: Final = 5
 """Kernels that could not be compiled which a sentence names."""
+_Asked = tuple[int, ...]
+"""The tasks of a request to a process, by their places."""
 Progress = Callable[[int, int, str], None]
 """Told how many compilations have ended, of how many, and what has ended last."""
 
@@ -100,25 +106,29 @@ class _Compiling:
         self._failed: list[str] = []
         self._new_texts: list[tuple[Sequence[str], list[dict[str, Any]]]] = []
         self._new_traces: list[tuple[Sequence[str], Path]] = []
+        self._traces: dict[int, Path] = {}
+        """Where the passes of a task are recorded."""
         self._names = {row["id"]: str(row["name"]) for row in run.tree()["rows"]}
 
     def work(self, kernels: Collection[int], wanted: Wanted) -> list[str]:
         """Compiles all that is wanted; sentences of what could not be."""
         tasks = self._tasks(kernels, wanted)
         ready: dict[int, Answered[int]] = {}
-        with Pool[int](_WORKER, processors(), _SECONDS) as pool:
-            for at, task in enumerate(tasks):
-                if task.is_kept:
-                    ready[at] = Answered(at)
-                else:
-                    pool.ask(at, self._request(at, task))
+        with Pool[_Asked](_WORKER, processors(), _SECONDS) as pool:
+            ready |= {at: Answered(at) for at, task in enumerate(tasks) if task.is_kept}
+            for asked in _requests(tasks, processors()):
+                pool.ask(asked, self._request(asked, tasks))
             self._progress(len(ready), len(tasks), "")
             taken = self._take_ready(tasks, ready, 0)
             for answered in pool.answers():
-                task = tasks[answered.key]
-                ready[answered.key] = answered
+                if answered.error is not None and len(answered.key) > 1:
+                    for at in answered.key:  # the fault of one costs no other its answer
+                        pool.ask((at,), self._request((at,), tasks))
+                    continue
+                ready |= {one.key: one for one in _each(answered, tasks)}
                 taken = self._take_ready(tasks, ready, taken)
-                self._progress(taken + len(ready), len(tasks), f"{task.name} for {task.target}")
+                last = tasks[max(answered.key)]
+                self._progress(taken + len(ready), len(tasks), f"{last.name} for {last.target}")
         kept.keep_texts(self._new_texts)
         kept.passes.keep((made_of, path.read_bytes()) for made_of, path in self._new_traces)
         return self._said()
@@ -190,14 +200,19 @@ class _Compiling:
     def _name(self, kernel: int) -> str:
         return self._names.get(kernel, str(kernel))
 
-    def _request(self, at: int, task: _Task) -> dict[str, Any]:
-        request: dict[str, Any] = {"graph": task.graph, "target": task.target}
-        if task.trace:
+    def _request(self, asked: _Asked, tasks: Sequence[_Task]) -> dict[str, Any]:
+        """What a process is asked for the tasks at these places: texts, or traces of passes."""
+        first = tasks[asked[0]]
+        if not first.trace:
+            return {"graph": first.graph, "target": first.target}
+        jobs: list[dict[str, Any]] = []
+        for at in asked:
+            task = tasks[at]
             (kernel,) = task.kernels
-            path = self._folder / str(at) / f"passes{SUFFIX}"
-            path.parent.mkdir()
-            request |= {"trace": str(path), "kernel": kernel, "run": self._run_name}
-        return request
+            self._traces[at] = Path(mkdtemp(dir=self._folder)) / f"passes{SUFFIX}"
+            about = {"trace": str(self._traces[at]), "kernel": kernel, "run": self._run_name}
+            jobs.append({"graph": task.graph, "target": task.target, **about})
+        return {"jobs": jobs}
 
     @property
     def _run_name(self) -> str:
@@ -233,7 +248,7 @@ class _Compiling:
         """Takes up the trace of a compilation, also of one that failed."""
         error = answered.error
         if error is None:
-            path = self._folder / str(answered.key) / f"passes{SUFFIX}"
+            path = self._traces[answered.key]
             said = answered.value["error"]
             try:
                 self._run.attach(path)
@@ -259,3 +274,25 @@ class _Compiling:
         if len(self._failed) > _NAMED:
             said.append(f"not compiled: {len(self._failed) - _NAMED:,} more")
         return said
+
+
+def _requests(tasks: Sequence[_Task], processes: int) -> Iterator[_Asked]:
+    """What has to be compiled, by the places of the tasks: the passes of some kernels for one
+    target together, such that each process has work."""
+    missing = [at for at, task in enumerate(tasks) if not task.is_kept]
+    passes = [at for at in missing if tasks[at].trace]
+    most = max(1, min(_TOGETHER, len(passes) // (_SHARES * processes)))
+    for target in dict.fromkeys(tasks[at].target for at in passes):
+        of = [at for at in passes if tasks[at].target == target]
+        yield from (tuple(of[first : first + most]) for first in range(0, len(of), most))
+    yield from ((at,) for at in missing if not tasks[at].trace)
+
+
+def _each(answered: Answered[_Asked], tasks: Sequence[_Task]) -> Iterator[Answered[int]]:
+    """The answers to each of the tasks of a request."""
+    asked = answered.key
+    if answered.error is not None or not tasks[asked[0]].trace:
+        yield Answered(asked[0], answered.value, answered.error)
+    else:
+        for at, value in zip(asked, answered.value, strict=True):
+            yield Answered(at, value)

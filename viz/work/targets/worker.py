@@ -1,6 +1,6 @@
 """A process that compiles kernels for targets, one after the other: `viz/workers/pool.py` asks.
 
-With a `trace` in the request it records the passes there, as the job of one kernel does
+For `jobs` it records the passes of some kernels for one target, as the job of one kernel does
 (`viz/work/worker.py`). The graph may be a stranger's: it is decoded strictly. Never runs a kernel.
 """
 
@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from core.check.safety import check_kernel
-from core.compile import sources_for
+from core.compile import rendered
 from core.target import target_named
 from core.uop.observe import observing
 from core.uop.serial import from_data
 from viz.work.targets.origins import OriginObserver
-from viz.work.worker import compile_job
+from viz.work.worker import compile_jobs
 from viz.workers.serve import serve
 
 MEMORY: Final = 2 << 30
@@ -25,16 +25,16 @@ MEMORY: Final = 2 << 30
 
 def compile_kernel_of(request: Mapping[str, Any]) -> Any:
     """The texts of a kernel, without what NVIDIA's tools make of them, each {"kind", "text",
-    "facts", "sets", "lines"}: the last two as `OriginObserver.of_lines` gives them. Or, with a
-    "trace", what `compile_job` gives. Raises UopvizError."""
-    if "trace" in request:
-        return compile_job(request)
+    "facts", "sets", "lines"}: the last two as `OriginObserver.of_lines` gives them. Or, for "jobs",
+    what `compile_jobs` gives. Raises UopvizError."""
+    if "jobs" in request:
+        return compile_jobs(request["jobs"])
     graph = request["graph"]
     ast = from_data(graph)[0]
     check_kernel(ast, 1 << 62, inside=False)  # nothing is allocated, nothing run
     observer = OriginObserver(ast, graph)
     with observing(observer):
-        artifacts = sources_for(ast, target_named(str(request["target"])), machine_code=False)
+        _, artifacts = rendered(ast, target_named(str(request["target"])))
     made: list[dict[str, Any]] = []
     for one in artifacts:
         sets, lines = observer.of_lines(one)
