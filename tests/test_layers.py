@@ -118,6 +118,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("viz.recording",),
     ("viz.trace",),
     ("viz.read",),
+    ("viz.dialect",),
     ("viz.replay",),
     (
         "viz.views",
@@ -125,8 +126,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "viz.views.rules",
         "viz.views.search",
         "viz.views.since",
-        "viz.views.tiles",
     ),
+    ("viz.coredialect", "viz.coredialect.tiles"),
     ("viz.check.known",),
     ("viz.compare.matching",),
     ("viz.compare.lines",),

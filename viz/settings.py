@@ -31,6 +31,11 @@ UOPVIZ_STAY: Final = Flag(
     high=1 << 30,
 )
 UOPVIZ_PORT: Final = Text("UOPVIZ_PORT", "", "the port that the page is served on, if it is free")
+UOPVIZ_DIALECTS: Final = Text(
+    "UOPVIZ_DIALECTS",
+    "",
+    "adapters of other compilers' traces: FILE.py or MODULE:NAME, with commas between them",
+)
 UOPVIZ_EDITOR: Final = Text(
     "UOPVIZ_EDITOR", "", "the editor for links to files, such as 'code -g {file}:{line}'"
 )

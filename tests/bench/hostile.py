@@ -35,6 +35,8 @@ from viz.write.writer import TraceWriter
 
 ASKED: Final = 4
 """Passes and groups that are asked for at either end of the list."""
+OURS: Final = {"dialect": schema.CORE_DIALECT}
+"""What each says of itself: most is worked out of a trace of `core`."""
 LIMIT: Final = 12 << 30
 """Bytes of address space of the process."""
 SECONDS: Final = 150
@@ -46,14 +48,14 @@ def patterns(path: Path) -> None:
     """300 rules with patterns of 20,000 parts."""
     part = {"op": ["ADD"], "src": {"kind": "ordered", "of": [{}] * 990}}
     pattern = {"src": {"kind": "ordered", "of": [part] * 20}}
-    with TraceWriter(path, {}) as t:
+    with TraceWriter(path, OURS) as t:
         for i in range(300):
             t.rule(f"rule {i}", pattern=pattern)
 
 
 def lines(path: Path) -> None:
     """A text of four million empty lines, ten times, each line without nodes."""
-    with TraceWriter(path, {}) as t:
+    with TraceWriter(path, OURS) as t:
         kernel = t.context_begin("kernel", "kernel")
         for target in range(10):
             t.artifact(kernel, "c", str(target), "\n")
@@ -69,7 +71,7 @@ def lines(path: Path) -> None:
 def shapes(path: Path) -> None:
     """Nodes that reshape to a million axes."""
     many = json.dumps([1] * 300_000)
-    with TraceWriter(path, {}) as t:
+    with TraceWriter(path, OURS) as t:
         node = t.node("CONST", "int32", arg="1")
         for i in range(63):
             node = t.node("RESHAPE" if i % 2 else "PERMUTE", "int32", (node,), arg=many)
@@ -81,7 +83,7 @@ def shapes(path: Path) -> None:
 
 def nested_contexts(path: Path) -> None:
     """6,000 groups inside each other, with a pass in each."""
-    with TraceWriter(path, {}) as t:
+    with TraceWriter(path, OURS) as t:
         node, rule, open_ = t.node("ADD", "int32"), t.rule("rule"), list[int]()
         for i in range(6_000):
             open_.append(t.context_begin(f"group {i}", "group", parent=open_[-1] if open_ else 0))
@@ -94,7 +96,7 @@ def nested_contexts(path: Path) -> None:
 
 def overlapping(path: Path) -> None:
     """20,000 groups of one thread that all go on to the end."""
-    with TraceWriter(path, {}) as t:
+    with TraceWriter(path, OURS) as t:
         for i in range(20_000):
             t.context_begin(f"group {i}", "group", parent=0)
     _change(path, "UPDATE contexts SET parent = 0, start = id, us = 1000000")
@@ -102,7 +104,7 @@ def overlapping(path: Path) -> None:
 
 def nested_rewrites(path: Path) -> None:
     """3,000 passes inside each other, in which only the innermost one did anything."""
-    with TraceWriter(path, {}) as t:
+    with TraceWriter(path, OURS) as t:
         a, b, rule = t.node("ADD", "int32"), t.node("MUL", "int32"), t.rule("rule")
         kernel = t.context_begin("kernel", "kernel")
         open_ = list[int]()
@@ -117,7 +119,7 @@ def nested_rewrites(path: Path) -> None:
 
 def empty_lists(path: Path) -> None:
     """Blocks of twenty million empty lists."""
-    TraceWriter(path, {}).finish()
+    TraceWriter(path, OURS).finish()
     blob = zlib.compress(b"[" + b"[]," * 22_000_000 + b"[]]", 9)
     rows = [(kind, 1, 1, blob) for kind in (schema.RULES, schema.STRINGS) for _ in range(6)]
     _insert(path, rows)
@@ -126,7 +128,7 @@ def empty_lists(path: Path) -> None:
 
 def sparse(path: Path) -> None:
     """A file of a gigabyte that holds nothing but blocks of launches that are all alike."""
-    TraceWriter(path, {}).finish()
+    TraceWriter(path, OURS).finish()
     count = 1 << 22
     head = bytes([5]) + struct.pack("<BBI", 0, 0, count) * 5
     _insert(path, [(schema.LAUNCHES, 1, count, zlib.compress(head, 9))] * 20)
@@ -135,7 +137,7 @@ def sparse(path: Path) -> None:
 
 def hub(path: Path) -> None:
     """A node with 200,000 sources, and 2,000 steps that each change all of them."""
-    with TraceWriter(path, {}) as t:
+    with TraceWriter(path, OURS) as t:
         one, two, rule = t.node("CONST", arg="1"), t.node("CONST", arg="2"), t.rule("rule")
         hubs = [t.node("SINK", src=[node] * 200_000) for node in (one, two)]
         step = t.rewrite_begin("pass", hubs[0])
@@ -146,7 +148,7 @@ def hub(path: Path) -> None:
 
 def origins(path: Path) -> None:
     """A kernel of 60,000 nodes, and 20,000 steps that each make a node from all of them."""
-    with TraceWriter(path, {}) as t:
+    with TraceWriter(path, OURS) as t:
         kernel = t.context_begin("kernel", "kernel")
         ast = t.node("SINK", src=[t.node("CONST", arg=str(i)) for i in range(60_000)])
         step = t.rewrite_begin("pass", ast, context=kernel)
@@ -163,7 +165,7 @@ def origins(path: Path) -> None:
 
 def events(path: Path) -> None:
     """25 million events that stand in a few hundred kilobytes."""
-    with TraceWriter(path, {}) as t:
+    with TraceWriter(path, OURS) as t:
         node, rule = t.node("ADD"), t.rule("rule")
         step = t.rewrite_begin("pass", node)
         t.match(step, rule, node, node, {}, 1)
@@ -178,7 +180,7 @@ def events(path: Path) -> None:
 
 def long_names(path: Path) -> None:
     """50,000 passes that share a name of a megabyte."""
-    with TraceWriter(path, {}) as t:
+    with TraceWriter(path, OURS) as t:
         node, name, caller = t.node("ADD"), "x" * 1_000_000, "y" * 1_000_000
         for _ in range(50_000):
             t.rewrite_end(t.rewrite_begin(name, node, caller=caller), node)
@@ -186,7 +188,7 @@ def long_names(path: Path) -> None:
 
 def one_argument(path: Path) -> None:
     """A kernel of 20,000 nodes that share an argument of half a megabyte."""
-    with TraceWriter(path, {}) as t:
+    with TraceWriter(path, OURS) as t:
         kernel = t.context_begin("kernel", "kernel")
         node, arg = t.node("CONST", "int32", arg="1"), json.dumps([[]] * 170_000)
         for _ in range(20_000):
@@ -199,7 +201,7 @@ def one_argument(path: Path) -> None:
 
 def ranges(path: Path) -> None:
     """4,000 loops that 4,000 nodes each depend on."""
-    with TraceWriter(path, {}) as t:
+    with TraceWriter(path, OURS) as t:
         size, node = t.node("CONST", "int32", arg="9"), t.node("CONST", "int32", arg="1")
         for i in range(4_000):
             arg = json.dumps([i, {"axis": "LOOP"}])
@@ -212,7 +214,7 @@ def ranges(path: Path) -> None:
 
 def one_text(path: Path) -> None:
     """400 sources of a kernel that are all the same 30 megabytes."""
-    with TraceWriter(path, {}) as t:
+    with TraceWriter(path, OURS) as t:
         kernel = t.context_begin("kernel", "kernel")
         for target in range(400):
             t.artifact(kernel, "c", str(target), "x")
@@ -224,7 +226,7 @@ def one_text(path: Path) -> None:
 
 def wide(path: Path) -> None:
     """A graph of four million nodes in blocks of a few kilobytes."""
-    with TraceWriter(path, {}) as t:
+    with TraceWriter(path, OURS) as t:
         node = t.node("ADD")
         step = t.rewrite_begin("pass", node)
         t.rewrite_end(step, node)

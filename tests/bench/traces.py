@@ -15,12 +15,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from viz.format.schema import CORE_DIALECT
 from viz.write.writer import TraceWriter
 
 GRAPHS: Final = Path(__file__).parent / "graphs"
 FIRST_OF_7000: Final = 12_099
 """The node of program_24255 that has 7,025 nodes below and with it."""
 SWAPS: Final = {"ADD": "SUB", "SUB": "ADD", "MUL": "FDIV", "FDIV": "MUL", "CMPLT": "CMPNE"}
+INFO: Final = {
+    "command": ["python", "bench.py"],
+    "started": "synthetic",
+    "dialect": CORE_DIALECT,
+}
 FLUSH: Final = 20_000
 
 
@@ -173,7 +179,7 @@ class Synthesis:
 
 def synthetic(path: Path, write: Callable[[Synthesis], object], other: int = 0) -> Path:
     """A finished trace of what `write` does; `other`: see Synthesis."""
-    with TraceWriter(path, {"command": ["python", "bench.py"], "started": "synthetic"}) as writer:
+    with TraceWriter(path, INFO) as writer:
         write(Synthesis(writer, other=other))
     return path
 

@@ -14,9 +14,9 @@ from core import dtypes, tile
 from core.tile import kernels
 from core.uop.kernelinfo import KernelInfo
 from tests.core.runtime.asts import add
+from tests.viz.coredialect.runs import recorded
 from tests.viz.test_cli import run
 from tests.viz.test_json import SHAPES
-from tests.viz.views.tiles.runs import recorded
 from viz.share.html import export_html
 from viz.views.store import Store
 

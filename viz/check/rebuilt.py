@@ -13,8 +13,8 @@ from core.uop.args import Json
 from core.uop.serial import decode_node
 from core.uop.uop import UOp
 from viz.budget import take
+from viz.coredialect.graph import argument
 from viz.read.tracefile import TraceFile
-from viz.views.process import argument
 
 MAX_BELOW: Final = 200_000
 """Nodes that are rebuilt for one that is asked for."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from typing import Any, NoReturn
 
 from core.helpers import BEAM
+from viz.settings import UOPVIZ_DIALECTS
 from viz.terminal import WHEN, say
 
 
@@ -35,6 +37,16 @@ class Parser(argparse.ArgumentParser):
         sys.exit(2)
 
 
+class _NameDialect(argparse.Action):
+    """Names an adapter in the environment, so that processes that a command starts know it, too."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *given: Any) -> None:
+        where = str(given[1])
+        named = os.path.abspath(where) if where.endswith(".py") else where
+        before = UOPVIZ_DIALECTS.value
+        os.environ[UOPVIZ_DIALECTS.name] = f"{before},{named}" if before else named
+
+
 def of_trace(made: Parser, json: bool = True) -> None:
     """The trace that a command is about, and whether it prints lines or JSON."""
     made.add_argument(
@@ -43,6 +55,12 @@ def of_trace(made: Parser, json: bool = True) -> None:
         metavar="TRACE",
         help="a trace, an exported file, a part of the name of a recent trace, or -2 for the "
         "second youngest (default: the youngest)",
+    )
+    made.add_argument(
+        "--dialect",
+        action=_NameDialect,
+        metavar="FILE.py",
+        help="the adapter of another compiler's traces, or MODULE:NAME of one; repeatable",
     )
     if json:
         made.add_argument("--json", action="store_true", help="print JSON")

@@ -40,6 +40,8 @@ RULES_PACKED: Final = 3
 
 COMPILER: Final = "uopviz"
 """META's `compiler` of the traces that the recorder of `core` writes."""
+CORE_DIALECT: Final = {"name": COMPILER, "version": 1}
+"""META's `dialect` of the same."""
 WHAT_IF: Final = "what_if"
 """Key of what a file says of itself: names of the kernels that were compiled otherwise for it."""
 EDITED: Final = "edited"
@@ -76,6 +78,7 @@ META: Final = (
     "cwd",
     "commit",  # {"id", "dirty": changed files}
     "compiler",  # whose graphs these are: "uopviz" for core's, which can be compiled again
+    "dialect",  # {"name", "version"}: what their ops and arguments mean, see docs/extending.md
     "machine",
     "python",
     "versions",  # {"package": "version"}

@@ -16,7 +16,7 @@ from typing import Final
 from core.helpers import Flag
 from viz.files.alive import new_run, process_info
 from viz.files.machine import machine_text
-from viz.format.schema import COMPILER
+from viz.format.schema import COMPILER, CORE_DIALECT
 
 PACKAGES: Final = ("uopviz", "numpy", "llvmlite", "flask", "networkx", "cuda-bindings")
 _GIT_SECONDS: Final = 2.0
@@ -33,6 +33,7 @@ def run_info(run: str | None, main: bool, ago: float = 0.0) -> dict[str, object]
         "command": [*sys.orig_argv],
         "cwd": _folder(),
         "compiler": COMPILER,
+        "dialect": CORE_DIALECT,
         "flags": {name: flag.value for name, flag in Flag.table.items()},
         "machine": machine_text(),
         "python": platform.python_version(),

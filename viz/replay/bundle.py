@@ -16,13 +16,13 @@ import numpy as np
 from core.errors import BudgetError
 from core.garbage import collector_paused
 from viz.budget import part, take
+from viz.dialect.dialect import Facts
 from viz.read.nodes import Sources
 from viz.read.origins import OriginsOf
 from viz.read.records import Rewrite
 from viz.read.steps import Events, Match, read_steps
 from viz.read.tracefile import TraceFile
 from viz.replay.argtext import arg_text
-from viz.replay.facts import Facts
 from viz.replay.failures import Failure
 from viz.replay.slots import Delta, Slots
 

@@ -16,6 +16,8 @@ from typing import Any, Final, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
+from viz.dialect.registry import CORE, named_in
+from viz.dialect.rundialect import RunDialect
 from viz.format import schema
 from viz.format.cells import as_int, as_text, parse_json, parse_object
 from viz.format.events import EventArrays, Events
@@ -26,7 +28,6 @@ from viz.read.records import Context, Rewrite, RuleRecord
 from viz.read.tracefile import TraceFile
 from viz.share.redaction import Wording
 from viz.views.kernels import KernelReader
-from viz.views.summary import is_own
 from viz.write.database import TraceDatabase
 from viz.write.output import Output
 
@@ -62,7 +63,7 @@ class FileCopy:
         main: TraceFile | None = None,
     ) -> None:
         meta = wording.meta(file.meta)
-        if "compiler" not in meta and is_own(file.meta):
+        if "compiler" not in meta and named_in(file.meta)[0] == CORE:
             meta["compiler"] = schema.COMPILER
         self._output = Output(TraceDatabase(path, meta), counting=False)
         self._numbers = self._output.numbers
@@ -83,7 +84,7 @@ class FileCopy:
         """Copies everything, and closes the trace; `progress` hears how much is done, 0 to 1, and
         what it raises ends the copy."""
         self._progress = progress
-        reader = KernelReader(self._file, int, int)
+        reader = KernelReader(self._file, int, int, RunDialect())
         kernels = [e for e in self._kept if isinstance(e, Context)]
         self._copy_rules()
         self._copy_nodes(None if self._all else self._needed(reader, kernels))

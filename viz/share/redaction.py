@@ -74,6 +74,7 @@ TABLE: Final[Mapping[str, How]] = {
     "meta.versions": How.TEXT,
     "meta.flags": How.DROPPED,
     "meta.compiler": How.TEXT,
+    "meta.dialect": How.TEXT,
     "meta.stopped": How.TEXT,
     "meta.left_out": How.TEXT,
     "meta.passes_for": How.TEXT,

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from core.errors import TraceError
 from viz.budget import answering, take
+from viz.dialect.rundialect import RunDialect
 from viz.files.parts import COMPILED, parts_of
 from viz.format.cells import as_text
 from viz.read.records import Context
@@ -36,8 +37,8 @@ _MAX_TARGET: Final = 100
 class Compilation(Process):
     """One kernel compiled for one target. Raises TraceError where the file holds none."""
 
-    def __init__(self, file: TraceFile, number: int) -> None:
-        super().__init__(file, number)
+    def __init__(self, file: TraceFile, number: int, dialect: RunDialect) -> None:
+        super().__init__(file, number, dialect)
         match file.meta.get("passes_for"):
             case {"kernel": int(kernel), "target": str(target)} if kernel > 0:
                 self.kernel, self.target = kernel, target[:_MAX_TARGET]

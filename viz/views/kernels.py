@@ -15,6 +15,7 @@ from core.render.kinds import KIND
 from core.target import targets
 from core.uop.origin import COMPUTING
 from viz.budget import part, take
+from viz.dialect.rundialect import RunDialect
 from viz.format.captured import Captured
 from viz.format.cells import as_int, as_text, parse_object
 from viz.format.pack import unpack_json
@@ -71,8 +72,8 @@ class KernelReader:
     """Kernels of one file. `context_id` and `node_id` number its contexts and nodes in the whole
     run."""
 
-    def __init__(self, file: TraceFile, context_id: Ids, node_id: Ids) -> None:
-        self._file = file
+    def __init__(self, file: TraceFile, context_id: Ids, node_id: Ids, dialect: RunDialect) -> None:
+        self._file, self._dialect = file, dialect
         self._context, self._global = context_id, node_id
         self._blocks = ArtifactBlocks(file.db)
         self._origins: dict[int, tuple[int, list[int], Provenance[int]]] = {}
@@ -233,7 +234,7 @@ class KernelReader:
     def _shown(self, one: Recorded) -> str:
         """The text, worked out where it was not recorded. Raises TraceError and BudgetError."""
         if one.text is None:
-            return listing(self._file, one.lines)
+            return listing(self._file, one.lines, self._dialect)
         return one.text
 
     def _known(self, node: int) -> bool:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from core.errors import BudgetError, TraceError
+from viz.dialect.registry import dialect_of
 from viz.files.parts import PROCESS, parts_of
 from viz.format.cells import as_text
 from viz.read.records import Context, Rewrite
@@ -45,7 +46,9 @@ class RunFiles:
         self.places.add_root(str(Path(__file__).resolve().parents[2]))
         self.rules = Rulebook(self.places)
         self.tree = Tree()
-        self.processes = [Process(file, 0)]
+        self.dialect = dialect_of(file.meta)
+        """What the graphs of all its files mean."""
+        self.processes = [Process(file, 0, self.dialect)]
         self.compilations = Compilations()
         self._take(self.processes[0], entries, progress)
         self._find_processes(progress)
@@ -95,7 +98,7 @@ class RunFiles:
             if not is_part(file, self.processes[0].file.meta.get("run")):
                 raise TraceError("this trace is of another run", where=path.name)
             with self.lock:
-                made = Compilation(file, self.compilations.reserve(number))
+                made = Compilation(file, self.compilations.reserve(number), self.dialect)
                 found = self.find(made.kernel, lambda f: f.contexts)
             if found is None or found[1].kind != "kernel" or found[0].number >= FIRST:
                 raise TraceError("this trace is of no kernel of the run", where=path.name)
@@ -157,7 +160,7 @@ class RunFiles:
             if file.meta.get("run") != run:
                 file.close()
                 continue
-            process = Process(file, len(self.processes))
+            process = Process(file, len(self.processes), self.dialect)
             self.processes.append(process)
             self.tree.add_process(process.id(0), f"process {process.pid}")
             self._take(process, entries, progress)

@@ -15,6 +15,8 @@ from typing import Any, Final
 
 from core.errors import TraceError
 from viz.budget import answering, part, take
+from viz.dialect.dialect import Action, Dialect
+from viz.dialect.registry import CORE, named_in
 from viz.format.cells import as_text
 from viz.format.rows import ARTIFACT_HEADS
 from viz.read.records import RuleRecord
@@ -29,7 +31,7 @@ from viz.views.emulations import Emulations
 from viz.views.lineage import rewrites_in, scope_of
 from viz.views.lineages import Lineages
 from viz.views.overview.overviews import Overviews
-from viz.views.process import Process, graph_data
+from viz.views.process import Process
 from viz.views.rules.cost import costs
 from viz.views.rules.times import pass_rules, rule_times
 from viz.views.run import FIRST, Answer
@@ -37,9 +39,8 @@ from viz.views.runfiles import RunFiles
 from viz.views.search.find import find
 from viz.views.search.message import search_index
 from viz.views.since.message import since_data
-from viz.views.summary import is_live, is_own, run_data
+from viz.views.summary import is_live, run_data
 from viz.views.texts import Texts
-from viz.views.tiles.message import tiles_data
 from viz.views.timeline import timeline_data
 from viz.views.userlines import user_lines
 
@@ -109,10 +110,19 @@ class Store:
 
     @property
     def compiles(self) -> bool:
-        """Whether its graphs are those of `core`, so that kernels can be compiled and run. Those of
-        other compilers are only shown."""
+        """Whether its kernels can be compiled and run. Those of other compilers are only shown."""
+        return Action.COMPILE in self.dialect.actions
+
+    @property
+    def is_of_core(self) -> bool:
+        """Whether the recorder of `core` wrote it."""
         with self._lock:
-            return is_own(self._processes[0].file.meta)
+            return named_in(self._processes[0].file.meta)[0] == CORE
+
+    @property
+    def dialect(self) -> Dialect:
+        """What its graphs mean, as far as it is known."""
+        return self._files.dialect.dialect
 
     def ask(self, answer: Answer, *values: int | str, seconds: float = float("inf")) -> Any:
         """Any answer of the table in `viz/views/answers.py`. One that may be partial takes about
@@ -125,7 +135,9 @@ class Store:
         with self._lock:
             said = [self._rules.problem, self._files.dropped]
             noted = [*self._compilations]
-            made = run_data(self._processes, [what for what in said if what], noted)
+            made = run_data(
+                self._processes, [what for what in said if what], noted, self._files.dialect
+            )
             return made | {"emulated": self.emulations.kernels()}
 
     def tree(self, since: int = 0) -> dict[str, Any]:
@@ -276,7 +288,7 @@ class Store:
         with self._lock:
             processes, rules = [*self._processes], self._rules.records
         with answering("what has changed since the run"):
-            return since_data(processes, self.compiles, rules, self.places.file)
+            return since_data(processes, self.is_of_core, rules, self.places.file)
 
     def scope_of(self, rewrite: int) -> int | None:
         """The context or rewrite that a rewrite's lineage belongs to; None for an unknown one."""
@@ -402,7 +414,7 @@ class Store:
             return None
         process, record = found
         with self._tracing, answering("the tiles of this kernel"):
-            return tiles_data(process, record, rewrites_in(process.file, record.id))
+            return process.dialect.tiles(process, record, rewrites_in(process.file, record.id))
 
     def kernel_graph(self, context: int) -> tuple[dict[str, Any], list[int]] | None:
         """A kernel's AST as data for `core.uop.serial.from_data`, and the numbers of its nodes in
@@ -416,7 +428,8 @@ class Store:
             order = process.file.nodes.reachable(process.kernels.ast(record))
             if not order:
                 return None
-            return graph_data(process.file, order), [process.node(n) for n in order]
+            data = process.dialect.graph_data(process.file, order)
+            return None if data is None else (data, [process.node(n) for n in order])
 
     def attach(
         self, path: Path, dropped: Callable[[], None] | None = None, number: int | None = None

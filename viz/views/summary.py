@@ -12,9 +12,10 @@ from typing import Any, Final, cast
 
 from core.render.kinds import KINDS
 from core.target import targets
+from viz.dialect.rundialect import RunDialect
 from viz.files.alive import is_alive
 from viz.format.cells import as_int, as_number, as_text
-from viz.format.schema import COMPILER, IDLE
+from viz.format.schema import IDLE
 from viz.read.database import Problem
 from viz.read.records import Rewrite
 from viz.views.captured import captured_totals
@@ -32,18 +33,11 @@ def is_live(processes: Sequence[Process]) -> bool:
     )
 
 
-def is_own(meta: Mapping[str, Any]) -> bool:
-    """Whether a trace was written by the recorder, and not by another compiler. One of before the
-    recorder said so is known by the flags that it noted."""
-    if "compiler" in meta:
-        return meta["compiler"] == COMPILER
-    return "VIZ" in _dict(meta.get("flags"))
-
-
 def run_data(
     processes: Sequence[Process],
     left_out: Sequence[str] = (),
     compilations: Sequence[Compilation] = (),
+    dialect: RunDialect | None = None,
 ) -> dict[str, Any]:
     """The run in the form of the page. `left_out`: sentences of what no answer has; `compilations`:
     kernels that were compiled on request, of which there are only problems here."""
@@ -83,6 +77,7 @@ def run_data(
         "problems": [
             *(p.data() for p in problems(processes)),
             *(p.data() for one in compilations for p in (*one.file.db.problems, *_left_out(one))),
+            *(p.data() for p in (dialect.problems if dialect is not None else ())),
             *(Problem(what, files[0].path.name, _REST).data() for what in left_out),
         ],
     }

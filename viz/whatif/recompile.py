@@ -26,7 +26,7 @@ from core.uop.observe import context, observing
 from core.uop.policy import following, ignoring
 from core.uop.uop import UOp
 from viz.files.alive import new_run
-from viz.format.schema import COMPILER, EDITED, WHAT_IF
+from viz.format.schema import COMPILER, CORE_DIALECT, EDITED, WHAT_IF
 from viz.recording.runinfo import versions
 from viz.trace import Recorder
 from viz.whatif.variant import EditedText, Variant
@@ -114,6 +114,7 @@ def _info(title: str, kernels: Sequence[str]) -> Mapping[str, object]:
         "run": new_run(),
         "started": datetime.datetime.now().astimezone().isoformat(timespec="milliseconds"),
         "compiler": COMPILER,
+        "dialect": CORE_DIALECT,
         "python": platform.python_version(),
         "versions": versions(),
         "command": ["uopviz", "what-if", kernels[0] if len(kernels) == 1 else "the run", title],

@@ -17,9 +17,9 @@ from typing import Any, Final, cast
 from core.check import child
 from core.uop.rule import Rule
 from viz.budget import part
+from viz.coredialect.graph import graph_data
 from viz.format.cells import as_int, as_text
 from viz.read.records import RuleRecord
-from viz.views.process import graph_data
 from viz.why.subject import Subject
 
 WORKER: Final = "viz.why.worker"

@@ -18,7 +18,7 @@ from core.uop.rule import Rule
 from core.uop.uop import UOp
 from core.uop.upat import UPat
 from viz.budget import take
-from viz.replay.facts import INVALID
+from viz.coredialect.facts import INVALID, core_facts
 from viz.views.process import Process
 from viz.why.installed import Installed
 from viz.why.recorded import TextNode, TextNodes, as_uop, pattern_of
@@ -104,7 +104,7 @@ class Fitter:
         self._learn(node)
         if node not in self._known:
             return None
-        return self._process.facts.uops([node])[0]
+        return core_facts(self._process).uops([node])[0]
 
     def _learn(self, node: int) -> None:
         """Makes a node with all below it, and keeps their numbers."""
@@ -115,7 +115,7 @@ class Fitter:
             return
         new = [n for n in order if n not in self._known]
         take(_NODE * len(new), _BYTES * len(new))
-        for number, uop in zip(new, self._process.facts.uops(new), strict=True):
+        for number, uop in zip(new, core_facts(self._process).uops(new), strict=True):
             if uop is not None:
                 self._known.add(number)
                 self._numbers.setdefault(uop, number)

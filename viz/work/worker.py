@@ -38,7 +38,7 @@ from core.uop.args import encode_arg
 from core.uop.observe import observing
 from core.uop.serial import from_data
 from core.uop.uop import UOp
-from viz.format.schema import COMPILER
+from viz.format.schema import COMPILER, CORE_DIALECT
 from viz.work.change import Change
 from viz.work.emulation import asked, emulate
 from viz.work.lines import answer_request, progress
@@ -81,6 +81,7 @@ class _Compilation:
             "run": str(request["run"]),
             "started": datetime.datetime.now().astimezone().isoformat(timespec="milliseconds"),
             "compiler": COMPILER,
+            "dialect": CORE_DIALECT,
             "python": platform.python_version(),
             "passes_for": {"kernel": int(request["kernel"]), "target": self._target.name},
         }

@@ -15,9 +15,12 @@ from tests.core.passes import kernels
 from tests.core.passes.kernels import CPU
 from viz import TraceWriter
 from viz.budget import Budget, within
+from viz.coredialect.adapter import DIALECT
+from viz.coredialect.listing import MAX_BLOCKS
+from viz.dialect.rundialect import RunDialect
 from viz.live import record
 from viz.read.tracefile import TraceFile
-from viz.replay.listing import MAX_BLOCKS, listing
+from viz.replay.listing import listing
 from viz.share.copy import write_trace
 from viz.views.kernels import KernelReader
 from viz.views.search.sourcetexts import SourceTexts
@@ -56,7 +59,9 @@ def test_the_text_is_found(tmp_path: Path) -> None:
         Tensor.ones(7, 5).contiguous().sum().realize()
     file = TraceFile(tmp_path / "t.viz")
     file.refresh()
-    lines, done = SourceTexts(file, KernelReader(file, int, int)).search("The Kernel is complete")
+    lines, done = SourceTexts(file, KernelReader(file, int, int, dialect())).search(
+        "The Kernel is complete"
+    )
     assert done == 1.0
     assert {line.place[0] for line in lines} == {"linear"}
     file.close()
@@ -71,6 +76,11 @@ def chain(path: Path, op: str, count: int, arg: str = "") -> TraceFile:
     file = TraceFile(path)
     file.refresh()
     return file
+
+
+def dialect() -> RunDialect:
+    """That of `core`, as a run is in it."""
+    return RunDialect(DIALECT)
 
 
 def program(nodes: Sequence[int]) -> list[list[int]]:
@@ -91,7 +101,7 @@ def program(nodes: Sequence[int]) -> list[list[int]]:
 )
 def test_nodes_that_core_cannot_make_are_listed(tmp_path: Path, op: str, arg: str) -> None:
     file = chain(tmp_path / "t.viz", op, 3, arg)
-    lines = listing(file, program([1, 2, 3])).splitlines()
+    lines = listing(file, program([1, 2, 3]), dialect()).splitlines()
     assert len(lines) == 4
     assert f"u2 = {op}(u1)" in lines[3]
     file.close()
@@ -99,7 +109,7 @@ def test_nodes_that_core_cannot_make_are_listed(tmp_path: Path, op: str, arg: st
 
 def test_very_many_loops(tmp_path: Path) -> None:
     file = chain(tmp_path / "t.viz", "RANGE", MAX_BLOCKS, '[0,{"axis":"LOOP"}]')
-    lines = listing(file, program(range(1, MAX_BLOCKS + 1))).splitlines()
+    lines = listing(file, program(range(1, MAX_BLOCKS + 1)), dialect()).splitlines()
     assert lines[0] == "; the nodes of the program, in their order"
     assert not any(line.startswith(" ") for line in lines)
     file.close()
@@ -109,14 +119,14 @@ def test_very_many_loops(tmp_path: Path) -> None:
 def test_lines_that_are_not_a_node_each(tmp_path: Path, lines: list[list[int]]) -> None:
     file = chain(tmp_path / "t.viz", "NEG", 3)
     with pytest.raises(TraceError, match="damaged"):
-        listing(file, lines)
+        listing(file, lines, dialect())
     file.close()
 
 
 def test_what_a_text_takes_is_taken_from_the_budget(tmp_path: Path) -> None:
     file = chain(tmp_path / "t.viz", "NEG", 3, '"' + "x" * 60_000 + '"')
     with pytest.raises(BudgetError), within(Budget("the answer", memory=1 << 28)):
-        listing(file, program([2, 3] * 2000))
+        listing(file, program([2, 3] * 2000), dialect())
     file.close()
 
 
@@ -148,14 +158,14 @@ def test_sources_that_are_one_node_are_followed_once(
         return found
 
     monkeypatch.setattr(file.nodes, "sources", counted)
-    assert len(listing(file, program([high])).splitlines()) == 2
+    assert len(listing(file, program([high]), dialect()).splitlines()) == 2
     file.close()
 
 
 def test_the_sources_of_a_node_are_paid_for_each_time_that_it_is_listed(tmp_path: Path) -> None:
     file, low, _ = wide(tmp_path / "t.viz")
     with pytest.raises(BudgetError, match="look at too much"), within(Budget("the answer")):
-        listing(file, program([low] * WIDE))
+        listing(file, program([low] * WIDE), dialect())
     file.close()
 
 
@@ -170,7 +180,7 @@ def test_a_text_that_is_too_large_is_left_out_of_the_search(tmp_path: Path) -> N
             t.context_end(kernel)
     file = TraceFile(tmp_path / "t.viz")
     file.refresh()
-    texts = SourceTexts(file, KernelReader(file, int, int))
+    texts = SourceTexts(file, KernelReader(file, int, int, dialect()))
     assert [line.place[0] for line in texts.search("find me")[0]] == ["c", "c"]
     assert [line.place[0] for line in texts.search("of the program")[0]] == ["linear"]
     file.close()

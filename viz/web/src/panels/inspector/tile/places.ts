@@ -38,7 +38,7 @@ export function ownerOf(tile: Grid, row: number, column: number): Owner {
   };
 }
 
-/** Rows and columns that are shown of anything: as MOST of viz/views/tiles/layouts.py. */
+/** Rows and columns that are shown of anything: as MOST of viz/coredialect/tiles/layouts.py. */
 const MOST = 256;
 
 /** An operand or the product of a matrix instruction, which is one base tile. */

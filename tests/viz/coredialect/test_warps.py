@@ -13,7 +13,7 @@ from core import dtypes, tile
 from core.tile import kernels
 from core.tile.kernels import AttentionShape
 from core.uop.uop import UOp
-from tests.viz.views.tiles.runs import Data, nodes_at, passes_of, recorded, tiles_of
+from tests.viz.coredialect.runs import Data, nodes_at, passes_of, recorded, tiles_of
 from viz.views.store import Store
 
 SHAPE = AttentionShape(1, 1, 16, 64, warps=1, columns=16)

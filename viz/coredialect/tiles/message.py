@@ -19,12 +19,18 @@ from core.uop.ops import Ops
 from core.uop.pointer import pointer_of
 from core.uop.uop import UOp
 from viz.budget import part, take
+from viz.coredialect.facts import INVALID, CoreFacts, core_facts
+from viz.coredialect.tiles.accesses import Lanes, UnknownAddressError, access_of
+from viz.coredialect.tiles.layouts import (
+    Data,
+    instruction_data,
+    register_data,
+    shared_data,
+    swizzle_of,
+)
+from viz.coredialect.tiles.nodes import Memories, Memory, nodes_of, registers
 from viz.read.records import Context, Rewrite
-from viz.replay.facts import INVALID, Facts
 from viz.views.process import Process
-from viz.views.tiles.accesses import Lanes, UnknownAddressError, access_of
-from viz.views.tiles.layouts import Data, instruction_data, register_data, shared_data, swizzle_of
-from viz.views.tiles.nodes import Memories, Memory, nodes_of, registers
 
 MOST_ACCESSES: Final = 2000
 """Loads and stores of shared tiles that are looked at."""
@@ -84,7 +90,7 @@ def _fits(info: TileInfo, pointer: PtrDType) -> bool:
 
 def tiles_data(process: Process, context: Context, rewrites: Sequence[Rewrite]) -> Data:
     """The tiles of a kernel with these passes. Raises BudgetError."""
-    file, facts = process.file, process.facts
+    file, facts = process.file, core_facts(process)
     root = facts.uops([process.kernels.ast(context)])[0]
     info = root.arg if root is not None and isinstance(root.arg, KernelInfo) else KernelInfo()
     nodes = nodes_of(file, rewrites)
@@ -144,7 +150,7 @@ def _accesses(
     try:
         with part(1 / 2):
             for node in nodes[:MOST_ACCESSES]:
-                u = process.facts.uops([node])[0]
+                u = core_facts(process).uops([node])[0]
                 tile = owners[node]
                 info = tiles.infos[tile]
                 pointer = None if u is None else pointer_of(u.src[0]).dtype
@@ -174,7 +180,7 @@ def _instructions(process: Process, nodes: Sequence[int]) -> Data:
     """The matrix instructions of a kernel, and the nodes that are one."""
     cores: dict[TensorCore, int] = {}
     known, numbers = list[int](), list[int]()
-    for node, u in zip(nodes, process.facts.uops(nodes), strict=True):
+    for node, u in zip(nodes, core_facts(process).uops(nodes), strict=True):
         if u is not None and isinstance(u.arg, TensorCore):
             take(1, _NODE)
             known.append(process.node(node))
@@ -185,7 +191,7 @@ def _instructions(process: Process, nodes: Sequence[int]) -> Data:
     }
 
 
-def _lanes(facts: Facts, nodes: Sequence[int]) -> Lanes | None:
+def _lanes(facts: CoreFacts, nodes: Sequence[int]) -> Lanes | None:
     """The lanes of a warp, as the loops over them and the hardware's indices say; None where there
     are none."""
     wave, sizes = 0, dict[str, int]()

@@ -11,20 +11,22 @@ import json
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, cast
 
 import numpy as np
 
 from core.dtype import dtypes
-from core.errors import BudgetError, UopvizError
+from core.errors import BudgetError, TraceError, UopvizError
 from core.uop.ops import Ops
 from core.uop.serial import decode_node
 from core.uop.shapes import shown
 from core.uop.uop import UOp
 from viz.budget import part, take
-from viz.format.cells import parse_object
+from viz.coredialect.openranges import OpenRanges
+from viz.dialect.dialect import NO_FACT, Fact
+from viz.dialect.saidfacts import SaidFacts
 from viz.read.tracefile import TraceFile
-from viz.replay.openranges import OpenRanges
+from viz.views.process import Process
 
 SECONDS: Final = 3.0
 """Processor time for one request; nodes that are not reached have no facts until the next."""
@@ -32,7 +34,6 @@ _MAX_SHOWN: Final = 60
 _MAX_TEXT: Final = 2000
 _MAX_ARG: Final = 1 << 16
 """Characters of an argument; a node with a longer one has no facts."""
-_SAID: Final = (str, int, float)
 _KEPT: Final = 500_000
 """Nodes whose facts are kept."""
 _NODE: Final = 1500
@@ -48,27 +49,14 @@ INVALID: Final = (
 """What deriving the facts of an invalid node may raise."""
 
 
-class Fact(NamedTuple):
-    """Texts, "" where there is nothing to say."""
-
-    shape: str = ""
-    low: str = ""
-    high: str = ""
-    ranges: str = ""
-    device: str = ""
-
-
-_NOTHING: Final = Fact()
-
-
-class Facts:
+class CoreFacts:
     """The facts of the nodes of one file, each worked out once."""
 
     def __init__(self, file: TraceFile) -> None:
         self._file = file
         self._uops: dict[int, UOp | None] = {}
         self._facts: dict[int, Fact] = {}
-        self._said: dict[int, Fact] = {}
+        self._stated = SaidFacts(file)
         self._args: dict[int, Any] = {}
         self._open = OpenRanges()
         self._lock = threading.Lock()
@@ -90,7 +78,7 @@ class Facts:
                         self._find_loops(node)
                     for node in new:
                         self._facts[node] = self._work_out(node)
-            return [self._facts.get(node, _NOTHING) for node in nodes]
+            return [self._facts.get(node, NO_FACT) for node in nodes]
 
     def left_out(self, nodes: Sequence[int]) -> list[str]:
         """Sentences of how many of `nodes` have no facts, if there are any, and why."""
@@ -157,20 +145,23 @@ class Facts:
     def _work_out(self, node: int) -> Fact:
         nodes = self._file.nodes
         extra = int(nodes.field("extra")[node])
-        if extra:  # another compiler's node says so itself
-            fact = self._said.get(extra)
-            if fact is None:
-                said = parse_object(self._file.text(extra))
-                given = (said.get(k, "") for k in ("shape", "lo", "hi", "ranges"))
-                texts = (str(v)[:200] if isinstance(v, _SAID) else "" for v in given)
-                fact = self._said[extra] = Fact(*texts)
-            return fact
+        if extra:  # it says so itself
+            return self._stated.said(extra)
         u = self.uop(node)
         return (
-            _NOTHING
+            NO_FACT
             if u is None
             else Fact(_shape(u), *_bounds(u), self._open.text(node), _device(u))
         )
+
+
+def core_facts(process: Process) -> CoreFacts:
+    """The nodes of a process as `core` makes them. Raises TraceError where its run is in another
+    dialect, or cannot be read as `core`'s."""
+    own = process.facts.own
+    if not isinstance(own, CoreFacts):
+        raise TraceError("the graphs of this run are none of core's", where=process.file.path.name)
+    return own
 
 
 def _parsed(text: str) -> Any:

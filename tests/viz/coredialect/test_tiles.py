@@ -18,7 +18,7 @@ from core.uop.args import encode_arg
 from core.uop.kernelinfo import KernelInfo, TileInfo
 from core.uop.uop import UOp
 from tests.core.tile.running import conflicts, counted
-from tests.viz.views.tiles.runs import nodes_at, passes_of, recorded, tiles_of
+from tests.viz.coredialect.runs import nodes_at, passes_of, recorded, tiles_of
 from viz.share.html import export_html
 from viz.share.reopened import open_run
 from viz.views.answers import TILES

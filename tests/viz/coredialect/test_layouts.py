@@ -15,7 +15,7 @@ from core.tile.layout import LAYOUTS, Choice, Layout, coordinates
 from core.tile.swizzle import Swizzle
 from core.uop.kernelinfo import TileInfo
 from core.uop.uop import UOp
-from viz.views.tiles.layouts import (
+from viz.coredialect.tiles.layouts import (
     MOST,
     Data,
     base_data,

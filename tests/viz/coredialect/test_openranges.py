@@ -12,7 +12,7 @@ from core.uop.kernelinfo import AxisType
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 from viz.budget import Budget, within
-from viz.replay.openranges import MAX_TEXT, OpenRanges
+from viz.coredialect.openranges import MAX_TEXT, OpenRanges
 
 
 def numbered(*sinks: UOp) -> dict[UOp, int]:

@@ -1,0 +1,1 @@
+"""The boundary between the explorer and the meaning of one compiler's graphs."""

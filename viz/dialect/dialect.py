@@ -1,0 +1,128 @@
+"""`Dialect`: all that the explorer may know of the meaning of one compiler's graphs.
+
+The explorer itself knows nodes, steps, attributes and texts. A compiler's adapter is one frozen
+object of this class, registered as `viz/dialect/registry.py` says; every field has a default that
+means nothing, so that an adapter gives what it has. Never imports a compiler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Final, Literal, NamedTuple, Protocol, get_args
+
+from viz.read.records import Context, Rewrite
+from viz.read.tracefile import TraceFile
+
+Group = Literal[
+    "range", "const", "arithmetic", "memory", "reduce", "movement", "control", "device", "other"
+]
+"""What an op is to the eye: its colour and its mark, and how it folds. "other" says nothing."""
+GROUPS: Final[tuple[str, ...]] = get_args(Group)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Op:
+    """What the explorer is told of one op.
+
+    `group`: see Group. `short`: its name where room is short. `commutes`: its two sources may stand
+    in either order. `joins`: results are joined one by one, as in a sum, in any order. `counted`:
+    its argument is a number that the process counted up to, which says nothing. `computes`: lines
+    of the program are named for it as what they ask for.
+
+    `addresses`: the first and the last of its sources that are addresses, -1 for all to the end:
+    whole-number arithmetic above is folded into one index expression. How it is written in that:
+    `spelled` is a template with a `{}` for each source and `{dtype}` for its type, `binds` how
+    tightly it binds (10: never needs brackets); `named`: without sources, by its argument ("arg"),
+    by the identifier in that ("word"), or by the last of its ranges ("range"). `on_bool`: the op
+    that it is where its type is bool; `negates`: of booleans, the second source with which it is
+    the negation of the first.
+    """
+
+    group: Group = "other"
+    short: str = ""
+    commutes: bool = False
+    joins: bool = False
+    counted: bool = False
+    computes: bool = False
+    addresses: tuple[int, int] | None = None
+    spelled: str = ""
+    binds: int = 10
+    named: Literal["", "arg", "word", "range"] = ""
+    on_bool: str = ""
+    negates: str = ""
+
+
+class Fact(NamedTuple):
+    """What follows from a node, as texts; "" where there is nothing to say."""
+
+    shape: str = ""
+    low: str = ""
+    high: str = ""
+    ranges: str = ""
+    device: str = ""
+
+
+NO_FACT: Final = Fact()
+
+
+class Action(Enum):
+    """What can be done with a run besides looking at it; the value is its name on the page."""
+
+    COMPILE = "compile"
+    """Kernels can be compiled for targets."""
+    RUN = "run"
+    """Kernels can be run on devices, and timed in the workbench."""
+    EMULATE = "emulate"
+    WHAT_IF = "what-if"
+    CHECK = "check"
+    """Steps can be judged."""
+    BISECT = "bisect"
+    TILES = "tiles"
+    """Kernels may be of tiles whose layouts are known."""
+
+
+class Facts(Protocol):
+    """The facts of the nodes of one file."""
+
+    def of(self, nodes: Sequence[int]) -> list[Fact]:
+        """Those of `nodes`, given so that sources come before their users."""
+        ...
+
+    def left_out(self, nodes: Sequence[int]) -> list[str]:
+        """Sentences of how many of `nodes` have no facts, if there are any, and why."""
+        ...
+
+
+def _no_ops() -> Mapping[str, Op]:
+    return {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dialect:
+    """One compiler's. `name` is what its traces say, `version` that of its vocabulary: a trace of a
+    newer one is shown without it. `title`: what people call the compiler.
+
+    `ops`: by name; a name that ends in a dot is that of all ops that begin with it and have no
+    entry of their own. `facts`: those of the nodes of a file, None: what nodes say of themselves.
+    """
+
+    name: str
+    version: int = 1
+    title: str = ""
+    ops: Mapping[str, Op] = field(default_factory=_no_ops)
+    facts: Callable[[TraceFile], Facts] | None = None
+    derived_text: Callable[[TraceFile, Sequence[Sequence[int]]], str | None] | None = None
+    """The text of a program that its trace leaves out because it follows from the nodes behind its
+    lines; None where it does not follow."""
+    graph_data: Callable[[TraceFile, list[int]], dict[str, Any]] | None = None
+    """Nodes of a file, sources first, as the compiler reads a graph."""
+    tiles: Callable[[Any, Context, Sequence[Rewrite]], dict[str, Any]] | None = None
+    """The tiles of a kernel with these passes, of a `viz.views.process.Process`."""
+    actions: frozenset[Action] = frozenset()
+    """What of the explorer's actions is there for its traces."""
+
+
+PLAIN: Final = Dialect(name="")
+"""That of a trace whose compiler is unknown: nodes and texts."""

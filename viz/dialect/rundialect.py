@@ -1,0 +1,125 @@
+"""`RunDialect`: the dialect of one run, asked so that no defect of an adapter ends a view.
+
+An adapter that raises or answers nonsense is asked nothing more: one Problem says so, and the run
+is shown as nodes and texts. Resolved once per run, never per node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar, cast
+
+from core.errors import BudgetError, UopvizError
+from viz.dialect.dialect import NO_FACT, PLAIN, Dialect, Fact, Facts
+from viz.dialect.saidfacts import SaidFacts
+from viz.read.database import Problem
+from viz.read.records import Context, Rewrite
+from viz.read.tracefile import TraceFile
+
+T = TypeVar("T")
+
+
+class RunDialect:
+    """`problem`: why the run's own dialect is not this one."""
+
+    def __init__(self, dialect: Dialect = PLAIN, problem: Problem | None = None) -> None:
+        self.dialect = dialect
+        self.problems = [] if problem is None else [problem]
+
+    def facts(self, file: TraceFile) -> CheckedFacts:
+        """The facts of the nodes of a file."""
+        return CheckedFacts(self, file)
+
+    def ask(self, what: str, question: Callable[[], T], otherwise: T) -> T:
+        """What the dialect answers; `otherwise` where it fails, or has failed before. Errors that
+        are the answer's own go through: BudgetError and those of the project."""
+        if self.dialect is PLAIN:
+            return otherwise
+        try:
+            return question()
+        except UopvizError:
+            raise
+        except Exception as error:
+            self.give_up(f"{what} raised {type(error).__name__}: {str(error)[:200]}")
+            return otherwise
+
+    def give_up(self, why: str) -> None:
+        """From here on the run is one of nodes and texts."""
+        if self.dialect is PLAIN:
+            return
+        self.problems.append(
+            Problem(
+                f"the dialect {self.dialect.name} failed: {why}",
+                f"dialect {self.dialect.name} {self.dialect.version}",
+                "the run is shown as nodes and texts; report this to whoever made the dialect",
+            )
+        )
+        self.dialect = PLAIN
+
+    def derived_text(self, file: TraceFile, lines: Sequence[Sequence[int]]) -> str | None:
+        """The text of a program that follows from the nodes behind its lines; None where nothing
+        says what it is. Raises BudgetError."""
+        make = self.dialect.derived_text
+        if make is None:
+            return None
+        return self.ask("its derived text", lambda: make(file, lines), None)
+
+    def graph_data(self, file: TraceFile, order: list[int]) -> dict[str, Any] | None:
+        """Nodes as the compiler reads a graph; None where it reads none. Raises BudgetError."""
+        make = self.dialect.graph_data
+        return None if make is None else self.ask("its graph", lambda: make(file, order), None)
+
+    def tiles(
+        self, process: Any, kernel: Context, passes: Sequence[Rewrite]
+    ) -> dict[str, Any] | None:
+        """The tiles of a kernel; None where its compiler has none. Raises BudgetError."""
+        make = self.dialect.tiles
+        return (
+            None
+            if make is None
+            else self.ask("its tiles", lambda: make(process, kernel, passes), None)
+        )
+
+
+class CheckedFacts:
+    """The facts of one file: those of its dialect, as long as they make sense."""
+
+    def __init__(self, run: RunDialect, file: TraceFile) -> None:
+        self._run, self._file = run, file
+        self._stated = SaidFacts(file)
+        make = run.dialect.facts
+        nothing: Facts = self._stated
+        self.own = nothing if make is None else run.ask("its facts", lambda: make(file), nothing)
+        """Those of the dialect."""
+
+    def of(self, nodes: Sequence[int]) -> list[Fact]:
+        """See `Facts`. Raises BudgetError."""
+        own = self._asked()
+        try:
+            found = self._run.ask("its facts", lambda: _checked(own.of(nodes), len(nodes)), None)
+        except BudgetError:
+            raise
+        except UopvizError as error:
+            self._run.give_up(f"its facts raised {error.what}")
+            found = None
+        return self._stated.of(nodes) if found is None else found
+
+    def left_out(self, nodes: Sequence[int]) -> list[str]:
+        """See `Facts`."""
+        own = self._asked()
+        return self._run.ask("its facts", lambda: own.left_out(nodes), [])
+
+    def _asked(self) -> Facts:
+        return self._stated if self._run.dialect.facts is None else self.own
+
+
+def _checked(found: object, count: int) -> list[Fact]:
+    """Facts from an adapter, which may be anything. Raises TypeError."""
+    facts = cast("list[object]", found) if isinstance(found, list) else []
+    if len(facts) == count and isinstance(found, list) and all(map(_makes_sense, facts)):
+        return cast("list[Fact]", facts)
+    raise TypeError("they are no texts of each node")
+
+
+def _makes_sense(fact: object) -> bool:
+    return fact is NO_FACT or (type(fact) is Fact and all(type(text) is str for text in fact))

@@ -1,0 +1,104 @@
+"""Facts that a trace states itself, and facts by a function of one node: for dialects whose facts
+are not worked out all at once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from viz.budget import take
+from viz.dialect.dialect import NO_FACT, Fact, Facts
+from viz.format.cells import parse_object
+from viz.read.tracefile import TraceFile
+
+_SAID: Final = (str, int, float)
+_SHOWN: Final = 200
+"""Characters of a fact that a trace states."""
+_NODE: Final = 600
+"""Bytes of a node with its facts."""
+
+
+class SaidFacts:
+    """What the nodes of a file say of themselves in `extra`; nothing else is known of them."""
+
+    def __init__(self, file: TraceFile) -> None:
+        self._file = file
+        self._said: dict[int, Fact] = {0: NO_FACT}
+
+    def of(self, nodes: Sequence[int]) -> list[Fact]:
+        """See `Facts`."""
+        extra = self._file.nodes.field("extra")
+        return [self.said(int(extra[node])) for node in nodes]
+
+    def said(self, extra: int) -> Fact:
+        """What a string says that is the `extra` of nodes."""
+        fact = self._said.get(extra)
+        if fact is None:
+            said = parse_object(self._file.text(extra))
+            given = (said.get(k, "") for k in ("shape", "lo", "hi", "ranges"))
+            texts = (str(v)[:_SHOWN] if isinstance(v, _SAID) else "" for v in given)
+            fact = self._said[extra] = Fact(*texts)
+        return fact
+
+    def left_out(self, nodes: Sequence[int]) -> list[str]:
+        """See `Facts`."""
+        return []
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A node as a function of facts sees it: its texts, its sources, and its own facts."""
+
+    op: str
+    dtype: str
+    arg: str
+    src: tuple[View, ...]
+    fact: Fact
+
+
+FactOf = Callable[[str, str, str, tuple[View, ...]], Fact]
+"""The facts of a node with this op, dtype and argument, and of these sources."""
+
+
+def each_node(fact_of: FactOf) -> Callable[[TraceFile], Facts]:
+    """`Dialect.facts` by a function of one node. What a node says of itself counts for more."""
+    return lambda file: _EachNode(file, fact_of)
+
+
+class _EachNode:
+    def __init__(self, file: TraceFile, fact_of: FactOf) -> None:
+        self._file, self._fact_of = file, fact_of
+        self._stated = SaidFacts(file)
+        self._views: dict[int, View] = {}
+        self._lock = threading.Lock()
+
+    def of(self, nodes: Sequence[int]) -> list[Fact]:
+        with self._lock:
+            return [self._view(node).fact for node in nodes]
+
+    def left_out(self, nodes: Sequence[int]) -> list[str]:
+        return []
+
+    def _view(self, node: int) -> View:
+        stack = [node]
+        while stack:
+            at = stack[-1]
+            sources = self._file.nodes.sources(at)
+            missing = [s for s in sources if s not in self._views]
+            if missing:
+                stack += missing
+                continue
+            stack.pop()
+            if at not in self._views:
+                take(4 + len(sources), _NODE)
+                self._views[at] = self._make(at, tuple(self._views[s] for s in sources))
+        return self._views[node]
+
+    def _make(self, node: int, src: tuple[View, ...]) -> View:
+        field, text = self._file.nodes.field, self._file.text
+        op, dtype, arg = (text(int(field(name)[node])) for name in ("op", "dtype", "arg"))
+        extra = int(field("extra")[node])
+        fact = self._stated.said(extra) if extra else self._fact_of(op, dtype, arg, src)
+        return View(op, dtype, arg, src, fact)
