@@ -113,6 +113,8 @@ def parts() -> list[Part]:
     )
     prover = (PYTHON, "-m", "tests.core.prove.night", *(("--jobs", JOBS) if JOBS != "auto" else ()))
     found.append(Part("the prover against execution", prover))
+    checked = (PYTHON, "-m", "tests.viz.check.night", *(("--jobs", JOBS) if JOBS != "auto" else ()))
+    found.append(Part("random programs checked", checked))
     planted = (PYTHON, "-m", "tests.bench", "mutants", "--all")
     found.append(
         Part("planted mistakes", (*planted, *(("--jobs", JOBS) if JOBS != "auto" else ())))

@@ -98,9 +98,10 @@ def compare_floats(
             return Floats(0.0, frozenset(assumed), int(np.flatnonzero(wrong)[0]))
         largest = float(ulps[open_].max(initial=0.0))
         return Floats(largest, frozenset({*assumed, Assumes.ACCURACY}))
-    if is_exact(a):  # whatever `b` is made of: there is one result
+    both = shared(a, b)
+    if is_exact(a, both):  # whatever `b` is made of: there is one result
         return Floats(0.0, frozenset(assumed), int(np.flatnonzero(open_)[0]))
-    samples.run([a, b], errors=True)
+    samples.run([a, b], errors=True, exact=both)
     errors = samples.errors[a], samples.errors[b]
     allowed = errors[0] + errors[1]
     apart, ulps = np.abs(left - right), _apart(a, left, right)
@@ -130,12 +131,35 @@ def compare_floats(
     )
 
 
-def is_exact(t: Term) -> bool:
+def is_exact(a: Term, given: frozenset[Term] = frozenset()) -> bool:
     """Whether a term has one result, and no order or rounding of arithmetic is open: it moves,
-    chooses and converts numbers alone. Each conversion rounds, in one way."""
-    return all(
-        u.op in _EXACT or not dtypes.is_float(u.dtype) or u.constant for u in postorder([t])
-    ) and not any(u.op is Kind.REDUCE and dtypes.is_float(u.args[0].dtype) for u in postorder([t]))
+    chooses and converts numbers alone, those that are `given` among them. Each conversion rounds,
+    in one way."""
+    for u in _outside_of(a, given):
+        if u.op is Kind.REDUCE and any(dtypes.is_float(x.dtype) for x in (u, *postorder(u.args))):
+            return False
+        if u.op not in _EXACT and dtypes.is_float(u.dtype) and not u.constant:
+            return False
+    return True
+
+
+def shared(a: Term, b: Term) -> frozenset[Term]:
+    """The floats that both are made of: whatever rounding gave them, both have the same number."""
+    left = {t for t in _outside_of(a) if dtypes.is_float(t.dtype)}
+    return frozenset(left.intersection(_outside_of(b)) - {a, b})
+
+
+def _outside_of(a: Term, given: frozenset[Term] = frozenset()) -> list[Term]:
+    """What a term is made of, without what given terms and reductions are made of."""
+    seen, left = dict[Term, None](), [a]
+    while left:
+        t = left.pop()
+        if t in seen or t in given:
+            continue
+        seen[t] = None
+        if t.op is not Kind.REDUCE:
+            left += t.args
+    return list(seen)
 
 
 def _apart(t: Term, x: Array, y: Array) -> Array:

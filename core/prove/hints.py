@@ -16,7 +16,7 @@ import numpy.typing as npt
 from core.dtype import DType, dtypes
 from core.prove.rounding import units
 from core.prove.term import Kind, Term, postorder
-from core.uop import Ops
+from core.uop import Ops, UOp
 from core.uop.meaning_arrays import numpy_dtype, round_array
 
 Array = npt.NDArray[Any]
@@ -33,21 +33,41 @@ def hints_of(pairs: Sequence[tuple[Term, Term]]) -> Mapping[DType, Array]:
     """For each dtype of what the pairs read, such values; of dtypes for which there are none,
     nothing."""
     terms = postorder(t for pair in pairs for t in pair)
-    rounded = {
-        t.dtype.scalar()
-        for t in terms
-        if t.op is Ops.CAST and dtypes.is_float(t.dtype) and t.dtype.scalar() != t.args[0].dtype
-    }
+    rounded = {t.dtype.scalar() for t in terms if _rounds(t)}
     constants = {int(t.data) for t in terms if t.op is Ops.CONST and dtypes.is_int(t.dtype)}
+    read = {t.dtype.scalar() for t in terms if t.op in (Kind.INPUT, Kind.READ)}
+    return _hints(rounded, constants, (), read)
+
+
+def hints_of_kernel(ast: UOp) -> Mapping[DType, Array]:
+    """The same for each dtype that a kernel reads, of what its AST converts and divides by."""
+    nodes = ast.toposort()
+    casts = [u for u in nodes if u.op is Ops.CAST and u.dtype.scalar() != u.src[0].dtype.scalar()]
+    rounded = {u.dtype.scalar() for u in casts if dtypes.is_float(u.dtype)}
+    rounded |= {u.src[0].dtype.scalar() for u in casts if dtypes.is_float(u.src[0].dtype)}
+    numbers = [u for u in nodes if u.op is Ops.CONST and dtypes.is_int(u.dtype)]
+    divided = [u.src[1].base for u in nodes if u.op in (Ops.IDIV, Ops.MOD)]
+    divisors = {int(u.arg) for u in divided if u.op is Ops.CONST and u.arg}
+    read = {u.dtype.base.scalar() for u in nodes if u.op is Ops.DEFINE_GLOBAL}
+    return _hints(rounded, {int(u.arg) for u in numbers}, sorted(divisors), read)
+
+
+def _hints(
+    rounded: Iterable[DType], constants: Iterable[int], divisors: Iterable[int],
+    read: Iterable[DType],
+) -> Mapping[DType, Array]:  # fmt: skip
+    """By dtype of what is read: ties of what is rounded to, and integers beside others."""
     found: dict[DType, Array] = {}
-    for dtype in {t.dtype.scalar() for t in terms if t.op in (Kind.INPUT, Kind.READ)}:
+    rounded, constants, divisors = list(rounded), list(constants), list(divisors)
+    for dtype in read:
         if dtypes.is_float(dtype):
             narrower = [n for n in rounded if units(n)[0] > units(dtype)[0]]
             with np.errstate(all="ignore"):  # beyond the largest number is infinity
                 values = round_array(np.array([*_floats(narrower)], np.float64), dtype)
         elif dtypes.is_int(dtype):
-            low, high = dtypes.min(dtype), dtypes.max(dtype)
+            low, high = int(dtypes.min(dtype)), int(dtypes.max(dtype))
             wanted = {*_integers(rounded, dtype), *_beside(constants)}
+            wanted.update(n for c in divisors for n in _multiples(c, low, high))
             kept = sorted(n for n in wanted if low <= n <= high)
             values = np.array(kept, np.object_).astype(numpy_dtype(dtype))
         else:
@@ -55,6 +75,22 @@ def hints_of(pairs: Sequence[tuple[Term, Term]]) -> Mapping[DType, Array]:
         if len(values):
             found[dtype] = values
     return found
+
+
+def _multiples(divisor: int, low: int, high: int) -> Iterator[int]:
+    """Multiples of a divisor and what is before them, toward both ends of a dtype: a quotient that
+    is a little off is first wrong there."""
+    for top in {high, low, high // 2, high // 3, low // 2}:
+        whole = abs(top) // abs(divisor) * abs(divisor) * (1 if top > 0 else -1)
+        yield from (whole - 1, whole, whole + 1)
+
+
+def _rounds(t: Term) -> bool:
+    """Whether floats are rounded to the dtype of a term: it converts to it; or, as bits, is one
+    that integers make of others."""
+    if not dtypes.is_float(t.dtype):
+        return False
+    return (t.op is Ops.CAST and t.dtype.scalar() != t.args[0].dtype) or t.op is Ops.BITCAST
 
 
 def _floats(narrower: Iterable[DType]) -> Iterator[float]:

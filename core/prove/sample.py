@@ -9,7 +9,7 @@ Algorithms", chapter 3). Never decides.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import prod
 from typing import Any, Final
 
@@ -57,11 +57,13 @@ class Samples:
         self.errors: dict[Term, Array] = {}
         """Of float terms, a bound of the rounding errors; of others, infinity where it is open."""
 
-    def run(self, roots: Sequence[Term], errors: bool = False) -> list[Array]:
-        """The value of each root in each sample. Raises UnknownMeaningError where reductions are
-        too long."""
-        exact = {t: np.zeros(self.count) for t in self.given}
-        return _Run(self, self._rows, self.given, exact, errors).run(roots)
+    def run(
+        self, roots: Sequence[Term], errors: bool = False, exact: Iterable[Term] = ()
+    ) -> list[Array]:
+        """The value of each root in each sample; `exact`: terms whose errors do not count. Raises
+        UnknownMeaningError where reductions are too long."""
+        errs = {t: np.zeros(self.count) for t in (*self.given, *exact)}
+        return _Run(self, self._rows, self.given, errs, errors).run(roots)
 
     def exhaust(self, inputs: Sequence[Term]) -> dict[Term, Array]:
         """Every value of some inputs, as a grid; `count` has to be their number."""
@@ -105,13 +107,15 @@ class _Run:
     ) -> None:
         self.samples, self.rows, self.values = samples, rows, dict(values)
         self.errs, self.errors = dict(errs), errors
+        self._exact = dict(errs)
 
     def run(self, roots: Sequence[Term]) -> list[Array]:
         with np.errstate(all="ignore"):
             for term in _outside(roots, self.values):
                 self.values[term] = self._value(term)
                 if self.errors:
-                    self.errs[term] = self._error(term)
+                    found = self._exact.get(term)
+                    self.errs[term] = self._error(term) if found is None else found
         if self.errors:
             self.samples.errors.update({root: self.errs[root] for root in roots})
         return [self.values[root] for root in roots]

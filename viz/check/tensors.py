@@ -9,7 +9,7 @@ is run by the reference: what is in memory after it. Never runs compiled code.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import prod
 from typing import Any, Final
 
@@ -36,6 +36,8 @@ MAX_ELEMENTS: Final = 1 << 22
 TIMES: Final = 3
 SAME: Final = "both compute the same from random memory"
 OTHER: Final = "they compute other values from the same memory"
+FLAT: Final = "the parts of its values, in their order"
+PARTS: Final = "memory on several devices stands for that of each of them"
 _ITSELF: Final = frozenset(
     {
         Ops.COPY,
@@ -56,17 +58,24 @@ _NO_VALUE: Final = frozenset({Ops.DEVICE, Ops.UNIQUE})
 def compare(before: UOp, after: UOp) -> Verdict | None:
     """What is known of two nodes; None where one of them is no value of a Tensor, on a device:
     indices may be right for those values alone that the code around them knows."""
+    if before.op is after.op is Ops.SINK and before.dtype is dtypes.void:
+        parts = [p for s in before.src for p in (s.src if s.op is Ops.MULTI else (s,))]
+        return Verdict("proved", FLAT) if tuple(parts) == after.src else None
     if before.dtype is dtypes.void or before.shape is None or before.shape != after.shape:
         return None
     if before.device is None:
         return None
+    if _is_in_parts(before, after):
+        return Verdict("assumes", PARTS)
+    if not _memory_read(after) <= {*before.toposort()}:
+        return None  # what is in memory that the first does not have is not known
     nodes = UOp.sink(before, after).toposort()  # those of kernels, too
     if sum(prod(u.shape or ()) for u in nodes if u.op is not Ops.SINK) > MAX_ELEMENTS:
         return None
     for time in range(TIMES):
         try:
             with np.errstate(all="ignore"):
-                memory = _Memory(time)
+                memory = _Memory(time, _copies(nodes))
                 x, y = (memory.value(u) for u in (before, after))
         except (UopvizError, ArithmeticError, LookupError, TypeError, ValueError):
             return None
@@ -110,8 +119,8 @@ def _difference(u: UOp, memory: _Memory, x: Array, y: Array) -> Verdict | None:
 class _Memory:
     """Random contents of memory, values of variables, and what nodes compute from these."""
 
-    def __init__(self, seed: int) -> None:
-        self._seed = seed
+    def __init__(self, seed: int, copies: Mapping[UOp, UOp]) -> None:
+        self._seed, self._copies = seed, copies
         self._values: dict[UOp, Array] = {}
         self._stored: dict[UOp, dict[UOp, Array]] = {}
 
@@ -209,13 +218,55 @@ class _Memory:
 
     def _random(self, u: UOp) -> Array:
         size = prod(u.shaped)
-        random = np.random.default_rng((self._seed, int(u.src[0].arg)))
+        random = np.random.default_rng((self._seed, int(self._copies.get(u, u).src[0].arg)))
         if dtypes.is_float(u.dtype):
             return round_array(random.standard_normal(size) - 1.0, u.dtype)
         if dtypes.is_bool(u.dtype):
             return random.integers(0, 2, size).astype(np.bool_)
         low = 0 if dtypes.is_unsigned(u.dtype) else -9
         return random.integers(low, 100, size).astype(memory_dtype(u.dtype))
+
+
+def _memory_read(root: UOp) -> set[UOp]:
+    """The memory whose content of before a value is made of: not what is only written."""
+    found, seen, left = set[UOp](), set[UOp](), [root]
+    while left:
+        u = left.pop()
+        if u in seen or _is_ast(u):
+            continue
+        seen.add(u)
+        if u.op is Ops.BUFFER:
+            found.add(u)
+        if u.op is Ops.KERNEL:
+            left += [m for m in u.src[1 + output_count(u.src[0]) :] if m.op is not Ops.BIND]
+        else:
+            left += u.src[1:] if u.op in (Ops.AFTER, Ops.ASSIGN) else u.src
+    return found
+
+
+def _copies(nodes: Iterable[UOp]) -> dict[UOp, UOp]:
+    """Of memory that holds the same as other memory, that: each device has the whole of a value."""
+    found: dict[UOp, UOp] = {}
+    for u in nodes:
+        if u.op is Ops.MULTI and u.arg is None:
+            same = [s.base for s in u.src]
+            if all(s.op is Ops.BUFFER and s.dtype == same[0].dtype for s in same):
+                found |= dict.fromkeys(same[1:], found.get(same[0], same[0]))
+    return found
+
+
+def _is_in_parts(before: UOp, after: UOp) -> bool:
+    """Whether memory on several devices becomes that of its parts, in the order of the devices, and
+    all of it: which names it gets is for the rule to say."""
+    if before.op is not Ops.BUFFER or after.op is not Ops.MULTI:
+        return False
+    parts = [s.src[0] if s.op is Ops.RESHAPE else s for s in after.src]
+    if len(set(parts)) < len(parts) or any(p.op is not Ops.BUFFER for p in parts):
+        return False
+    if before.device != tuple(p.device for p in parts):
+        return False
+    axis = None if not isinstance(before.arg, tuple) else 1
+    return after.arg == axis and all(p.dtype == before.dtype for p in parts)
 
 
 def _is_ast(u: UOp) -> bool:

@@ -8,7 +8,7 @@ runs anything.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -17,11 +17,13 @@ import numpy as np
 from core.check.trial import arguments
 from core.dtype import DType, PtrDType, dtypes
 from core.helpers import ceildiv
+from core.prove.hints import hints_of_kernel
 from core.runtime.numeric import Array, from_memory, to_memory
 from core.runtime.reference.inputs import Values, corner_floats, random_inputs
 from core.runtime.reference.spans import index_spans
 from core.uop.meaning_arrays import round_array
 from core.uop.ops import GroupOp, Ops
+from core.uop.pointer import pointer_of
 from core.uop.uop import UOp
 
 FEW: Final = 256
@@ -130,11 +132,67 @@ class Given:
         return to_memory(found, dtype)
 
 
+@dataclass(frozen=True)
+class Hinted:
+    """Values for which rules are likely to be wrong, those of core/prove/hints.py, in turn: of each
+    argument those of its dtype, the first of them at `begin`. `precise`: see ArgumentSet."""
+
+    hints: Mapping[DType, Array]
+    begin: int
+    precise: bool
+    said: str = "ties of rounding and integers beside the constants"
+
+    def variables(self, ast: UOp) -> dict[str, int]:
+        """See ArgumentSet."""
+        return RANDOM.variables(ast)
+
+    def memory(self, ast: UOp, most_bytes: int) -> list[Array]:
+        """See ArgumentSet."""
+        held, used = RANDOM.memory(ast, most_bytes), index_spans(ast.toposort())
+        for at, u in enumerate(arguments(ast)):
+            given = self.hints.get(u.dtype.base)
+            if given is None or u.arg in used:
+                continue
+            order = np.random.default_rng((u.arg, len(given))).permutation(given)
+            order = given if u.arg <= 1 else order  # so that of two arguments all pairs are not one
+            chosen = np.resize(np.roll(order, -self.begin), held[at].size)
+            if dtypes.is_float(u.dtype.base) and not self.precise:
+                tame = np.isfinite(chosen) & (np.abs(chosen) <= _TAME)
+                chosen = np.where(tame, chosen, chosen.dtype.type(1))
+            held[at] = to_memory(chosen, u.dtype.base)
+        return held
+
+
+@dataclass(frozen=True)
+class Crossed:
+    """Each special number of one float argument with each of the next one, from combination number
+    `begin` on; integers as in random numbers. `precise`: see ArgumentSet."""
+
+    begin: int
+    precise: bool
+    said: str = "infinities, NaN and zeros of both signs, each with each"
+
+    def variables(self, ast: UOp) -> dict[str, int]:
+        """See ArgumentSet."""
+        return RANDOM.variables(ast)
+
+    def memory(self, ast: UOp, most_bytes: int) -> list[Array]:
+        """See ArgumentSet."""
+        held, turn = Given(Values.UNIT, FIRST + self.begin, 1.0).memory(ast, most_bytes), 1
+        for at, u in enumerate(arguments(ast)):
+            if dtypes.is_float(u.dtype.base) and u.arg not in written_of(ast):
+                place = (self.begin + np.arange(held[at].size)) // turn % len(_SPECIALS)
+                held[at] = to_memory(np.array(_SPECIALS)[place], u.dtype.base)
+                turn *= len(_SPECIALS)
+        return held
+
+
+_SPECIALS: Final = (0.0, -0.0, math.nan, math.inf, -math.inf, 1.0)
 RANDOM: Final = Given(Values.UNIT, 1, 1.0)
 """What a kernel is run on first."""
 
 
-def givens(ast: UOp) -> Iterator[Given]:
+def givens(ast: UOp) -> Iterator[ArgumentSet]:
     """What a kernel is run on, one after the other."""
     yield RANDOM
     order = ast.toposort()
@@ -148,6 +206,27 @@ def givens(ast: UOp) -> Iterator[Given]:
     times = times_of(ast)
     for time in range(times):
         yield Given(Values.CORNERS, FIRST + time, time / times, precise)
+    hints, only_written = hints_of_kernel(ast), written_of(ast)
+    read = [
+        (u.dtype.base, u.dtype.size)
+        for u in arguments(ast)
+        if isinstance(u.dtype, PtrDType) and u.arg not in only_written
+    ]
+    floats = [size for dtype, size in read if dtypes.is_float(dtype)]
+    if floats and times > 1:  # in large arguments corner values have met each other
+        many = len(_SPECIALS) ** min(len(floats), 2)
+        for time in range(min(times, ceildiv(many, max(1, min(floats))))):
+            yield Crossed(time * min(floats), precise)
+    if sizes := [size for dtype, size in read if dtype in hints]:
+        many = max(map(len, hints.values()))
+        for time in range(min(times, ceildiv(many, max(1, min(sizes))))):
+            yield Hinted(hints, time * min(sizes), precise)
+
+
+def written_of(ast: UOp) -> set[int]:
+    """The numbers of the arguments that a kernel only writes."""
+    read = {pointer_of(u.src[0]).arg for u in ast.toposort() if u.op is Ops.LOAD}
+    return {u.arg for u in arguments(ast)} - read
 
 
 def times_of(ast: UOp) -> int:
@@ -167,7 +246,19 @@ def _may_be_reordered(u: UOp) -> bool:
     are combined in any order, or that may be fused."""
     if u.op in _REDUCES or u.op is Ops.MAX:
         return True
-    return u.op in _ADDING and u.op in GroupOp.ALU and dtypes.is_float(u.dtype.scalar())
+    if u.op not in _ADDING or u.op not in GroupOp.ALU or not dtypes.is_float(u.dtype.scalar()):
+        return False
+    return u.op is Ops.MULACC or any(_rounds(s) for s in u.src)
+
+
+def _rounds(u: UOp) -> bool:
+    """Whether a term of a sum is a sum or a product, which may be added in another order or without
+    being rounded; a product with 1 or -1 is exact."""
+    while u.op in (Ops.CAST, Ops.NEG, Ops.VIEW) or u.op in GroupOp.Movement:
+        u = u.src[0]
+    if u.op is Ops.MUL and any(s.base.op is Ops.CONST and abs(s.base.arg) == 1 for s in u.src):
+        return any(_rounds(s) for s in u.src)
+    return u.op in _ADDING or u.op is Ops.MUL
 
 
 def ties(dtype: DType) -> tuple[float, ...]:

@@ -16,6 +16,7 @@ import os
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from random import SystemRandom
@@ -31,11 +32,13 @@ PAIRS: Final = 1_000_000
 STATE: Final = ROOT / ".venv" / "prover-night.json"
 
 
-def revision() -> str:
-    """What the answers depend on: the text of the checker, of the compiler's core and of this."""
+def revision(folders: Iterable[str] = ()) -> str:
+    """What the answers depend on: the text of the checker, of the compiler's core and of this, and
+    of further folders."""
     found = hashlib.sha256()
-    for path in sorted((*ROOT.glob("core/**/*.py"), *ROOT.glob("tests/core/prove/*.py"))):
-        found.update(path.read_bytes())
+    for folder in ("core", "tests/core/prove", *folders):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            found.update(path.read_bytes())
     return found.hexdigest()[:16]
 
 

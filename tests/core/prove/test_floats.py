@@ -72,3 +72,19 @@ def test_nans_that_signal_are_compared() -> None:
     signalling = UOp(Ops.BITCAST, dtypes.float32, (bits,))
     assert Checker().check(signalling, signalling * 1.0).kind != "differs"
     assert Checker().check(signalling, signalling.const_like(1.0)).kind == "differs"
+
+
+@pytest.mark.parametrize("dtype", [dtypes.bfloat16, dtypes.float16], ids=str)
+def test_rounding_of_what_both_are_made_of_is_none(dtype: DType) -> None:
+    """Whatever the sum was rounded to, both convert the same number."""
+    total = loaded(0, dtype) + loaded(1, dtype)
+    wide = total.cast(dtypes.float32)
+    near = wide * (1 + dtypes.finfo(dtype).eps / 8)
+    assert check(wide, near).kind == "differs"
+    assert check(wide, wide * 1.0).kind in RIGHT
+
+
+def test_a_largest_value_is_not_any_value() -> None:
+    number = UOp.const(dtypes.float16, 0.84130859375)
+    r = UOp.range(184, 1, AxisType.REDUCE)
+    assert check(number.reduce(Ops.MAX, r), number).kind in RIGHT

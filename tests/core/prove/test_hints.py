@@ -12,7 +12,7 @@ from core.dtype import DType, dtypes
 from core.passes.decompose.bits import same_bits
 from core.passes.decompose.narrow import fewer_bits, narrow, round_to_odd
 from core.prove.decide import Checker
-from core.prove.hints import hints_of
+from core.prove.hints import hints_of, hints_of_kernel
 from core.prove.term import Terms
 from core.uop import Ops, UOp
 
@@ -103,3 +103,12 @@ def test_hints_are_values_of_their_dtypes() -> None:
     values = {float(v) for v in found[SINGLE]}
     assert {1 + 2.0**-8, 1 + 3 * 2.0**-8, -(1 + 2.0**-8)} <= values
     assert all(np.float32(v) == v for v in values)
+
+
+def test_hints_of_a_kernel_are_of_what_it_converts_and_divides_by() -> None:
+    x, n = loaded(SINGLE), loaded(dtypes.int32, 1)
+    found = hints_of_kernel(UOp.sink(x.cast(BF16), n // 7))
+    assert 1 + 2.0**-8 in found[SINGLE]
+    top = dtypes.max(dtypes.int32) // 7 * 7
+    assert {top - 1, top, -6, 8} & {*found[dtypes.int32].tolist()} >= {top - 1, top, 8}
+    assert hints_of_kernel(UOp.sink(x + x)) == {}

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from core import Tensor, Variable
-from core.dtype import DType
+from core.dtype import DType, dtypes
 from core.passes.schedule import lengths
 from core.passes.schedule.multi import allreduce, movement
+from core.passes.schedule.multi.regions import multi
 from core.uop import Ops, UOp
 from core.uop.parts import parts_of
 from tests.viz.check.mutating import wrong
@@ -121,3 +122,31 @@ def test_values_and_states() -> None:
     whole = UOp(Ops.MULTI, a.dtype, parts, 0)
     picked = compare(UOp(Ops.MSELECT, a.dtype, (whole,), (1, 0)), parts[1])
     assert picked is not None and picked.kind == "sampled"
+
+
+def test_memory_on_several_devices_is_that_of_each() -> None:
+    whole = UOp.new_buffer(TWO, (6, 8), dtypes.float32)
+    first, second = parts_of(whole)
+    parts = [part.reshape((6, 4)) for part in (first, second)]
+    found = compare(whole, multi(parts, 1))
+    assert found is not None and found.kind == "assumes"
+    for wrong_parts, axis in (([parts[0], parts[0]], 1), (parts[::-1], 1), (parts, 0)):
+        found = compare(whole, multi(wrong_parts, axis))
+        assert found is None or found.kind == "differs"
+
+
+def test_copies_on_several_devices_hold_the_same() -> None:
+    copies = [UOp.new_buffer(device, 6, dtypes.float32) for device in THREE]
+    both = multi(copies, None)
+    found = compare(
+        both + both, multi([c + copies[0].copy_to_device(c.device) for c in copies], None)
+    )
+    assert found is not None and found.kind == "sampled"
+
+
+def test_a_sink_of_values_in_parts() -> None:
+    a, b, c = (UOp.new_buffer("CPU", 6, dtypes.float32) for _ in range(3))
+    before = UOp.sink(multi([a, b], 0), c)
+    found = compare(before, UOp.sink(a, b, c))
+    assert found is not None and found.kind == "proved"
+    assert compare(before, UOp.sink(b, a, c)) is None
