@@ -33,6 +33,7 @@ from core.realize import capturing
 from core.replay import Replay
 from core.runtime.device import Device
 from core.tensor import Tensor
+from core.tensor.running.execution import own_memory
 from core.tensor.running.realization import settle_replay, settle_state
 from core.tensor.state.base import live
 from core.tensor.state.live import memory_of
@@ -343,7 +344,7 @@ def stored_tensors(value: Any) -> Any:
     and row-major: what was captured for one input then holds for the next. A view of a part, or in
     another order, is copied: what the function assigns to it does not reach the caller's."""
     if isinstance(value, Tensor):
-        own = value._own_memory()  # pyright: ignore[reportPrivateUsage]
+        own = own_memory(value)
         return value if own else value.clone()
     if isinstance(value, list | tuple):
         return like(value, map(stored_tensors, value))

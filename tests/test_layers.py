@@ -167,11 +167,17 @@ def rank_of(name: str) -> int:
     return RANK[name]
 
 
+METHODS = "if TYPE_CHECKING:\n    from core.tensor import Tensor"
+"""Methods of Tensor are functions in rooms below the class, and are typed with it."""
+
+
 def imports_of(tree: ast.AST) -> Iterator[tuple[str, int]]:
     """(module, line) of every import, of those that only a type checker needs, too."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.If) and ast.unparse(node) == METHODS:
+            continue
         elif isinstance(node, ast.ImportFrom):
             base = node.module or ""
             for alias in node.names:

@@ -12,7 +12,6 @@ from core.dtype import dtypes
 from core.errors import ShapeError
 from core.helpers import TRAINING
 from core.tensor import Tensor
-from core.tensor.calls.origin import here
 
 
 def _ones(*shape: int) -> Tensor:
@@ -60,7 +59,6 @@ class BatchNorm:
         if x.ndim < 2 or x.shape[1] != channels:
             raise ShapeError(
                 f"batch norm of {channels} channels for a Tensor of {x.shape}",
-                where=here(),
                 hint="axis 1 holds the channels",
             )
         mean, var = self.calc_stats(x)

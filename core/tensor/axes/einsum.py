@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Self
 
 from core.errors import ShapeError
-from core.tensor.calls.origin import here
 from core.tensor.state.base import Shape
 
 
@@ -79,6 +78,5 @@ def _fill(formula: str, names: str, shape: Shape, dots: str) -> str:
 def _wrong(formula: str, why: str) -> ShapeError:
     return ShapeError(
         f"einsum formula {formula!r} does not fit: {why}",
-        where=here(),
         hint='write one letter per axis, such as "ij,jk->ik"',
     )

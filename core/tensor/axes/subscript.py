@@ -9,14 +9,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import index
 from types import EllipsisType
-from typing import Self, TypeAlias
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 from core.errors import DTypeError, ShapeError
 from core.helpers import ceildiv
-from core.tensor.calls.origin import here
 from core.tensor.state.base import Shape, TensorBase
 
-Index: TypeAlias = "int | slice | EllipsisType | TensorBase | None"
+if TYPE_CHECKING:
+    from core.tensor import Tensor
+
+Index: TypeAlias = "int | slice | EllipsisType | Tensor | None"
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class Subscript:
     steps: list[int]
     cut: Shape
     shape: Shape
-    tensors: list[tuple[int, TensorBase]]
+    tensors: list[tuple[int, Tensor]]
 
     @classmethod
     def parse(cls, items: Sequence[Index], shape: Shape) -> Self:
@@ -36,11 +38,10 @@ class Subscript:
         named = sum(item is not None and item is not Ellipsis for item in items)
         dots = sum(item is Ellipsis for item in items)
         if dots > 1:
-            raise ShapeError("an index with two ...", where=here(), hint="use one")
+            raise ShapeError("an index with two ...", hint="use one")
         if named > len(shape):
             raise ShapeError(
                 f"{named} indices into a Tensor with {len(shape)} axes",
-                where=here(),
                 hint=f"the shape is {shape}",
             )
         whole = [slice(None)] * (len(shape) - named)
@@ -50,7 +51,7 @@ class Subscript:
         steps: list[int] = []
         cut: list[int] = []
         result: list[int] = []
-        tensors: list[tuple[int, TensorBase]] = []
+        tensors: list[tuple[int, Tensor]] = []
         for item in full:
             if item is None:
                 result.append(1)
@@ -77,9 +78,7 @@ class Subscript:
 
 def _place(i: int, length: int, axis: int, shape: Shape) -> int:
     if not -length <= i < length:
-        raise ShapeError(
-            f"index {i} is out of range on axis {axis}", where=here(), hint=f"the shape is {shape}"
-        )
+        raise ShapeError(f"index {i} is out of range on axis {axis}", hint=f"the shape is {shape}")
     return i + length if i < 0 else i
 
 
@@ -91,11 +90,10 @@ def _bounds(item: slice, length: int) -> tuple[int, int, int]:
     except TypeError:
         raise DTypeError(
             f"a slice from {item.start!r} to {item.stop!r} with step {item.step!r}",
-            where=here(),
             hint="bounds and step are integers or left out",
         ) from None
     if step == 0:
-        raise ShapeError("a slice with step 0", where=here(), hint="use 1 or more, or -1 or less")
+        raise ShapeError("a slice with step 0", hint="use 1 or more, or -1 or less")
     count = max(0, ceildiv(stop - start, step))
     if count == 0:
         return 0, 0, step

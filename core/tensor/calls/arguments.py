@@ -110,7 +110,7 @@ _KINDS: Final[Mapping[str, Kind]] = {
     "Sequence[float]": ("numbers", _each(_is_number)),
     "Sequence[tuple[int, int] | None]": ("a pair or None per axis", _each(_is_pair)),
     "Sequence[tuple[int, int | UOp] | None]": ("a pair or None per axis", _each(_is_part)),
-    "Sequence[Callable[[Self], Self]]": ("functions", _each(callable)),
+    "Sequence[Callable[[Tensor], Tensor]]": ("functions", _each(callable)),
     "Callable[..., Any]": ("a function", callable),
     "Axes": ("an axis, several, or None", _either(_of(type(None)), _is_int, _ints)),
     "Sizes": ("an integer or several", _either(_is_int, _ints)),
@@ -130,18 +130,19 @@ _UNION: Final = re.compile(r" \| (?![^\[]*\])")
 def kinds_of(annotation: str, cls: type[Any]) -> list[Kind] | None:
     """What a parameter accepts; None: anything, or an annotation that is not known here."""
     parts = _UNION.split(annotation)
-    if ANYTHING.intersection(parts) or {"Self", "Number"}.issubset(parts):
+    if ANYTHING.intersection(parts) or {"Tensor", "Number"}.issubset(parts):
         return None
     tensor: Kind = ("a Tensor", _of(cls))
-    found: dict[str, Kind] = {**_KINDS, "Self": tensor, "TensorBase": tensor}
-    found["Sequence[Self]"] = ("Tensors", _each(tensor[1]))
+    found: dict[str, Kind] = {**_KINDS, "Tensor": tensor}
+    found["Sequence[Tensor]"] = ("Tensors", _each(tensor[1]))
     return [found[part] for part in parts] if found.keys() >= set(parts) else None
 
 
-def check_of(function: FunctionType, cls: type[Any], where: Callable[[], str]) -> Check | None:
-    """The check of the arguments of a public function of `cls`; None where nothing is checked.
+def check_of(function: FunctionType, cls: type[Any], static: bool = False) -> Check | None:
+    """The check of the arguments of a public method of `cls`; None where nothing is checked. The
+    first is the object or class that it is called on, unless the method is `static`.
 
-    `where` gives the user's line. The check raises DTypeError.
+    The check raises DTypeError.
     """
     named: dict[str, Kind] = {}
     places: list[str] = []
@@ -153,6 +154,8 @@ def check_of(function: FunctionType, cls: type[Any], where: Callable[[], str]) -
     for name, parameter in inspect.signature(function).parameters.items():
         if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
             places.append(name)
+        if places == [name] and not static:
+            continue
         open_ended |= parameter.kind is parameter.VAR_KEYWORD
         if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
             keywords.append(name)
@@ -168,12 +171,10 @@ def check_of(function: FunctionType, cls: type[Any], where: Callable[[], str]) -
             named[name] = (words, _either(*(accepts for _, accepts in kinds)))
     if not named and open_ended:
         return None
-    keywords = [name for name in keywords if name not in ("self", "cls")]
 
     def refuse(name: str, value: object) -> None:
         raise DTypeError(
             f"{called}: {name} is {_short(value)}",
-            where=where(),
             hint=f"{name} takes {named[name][0]}",
         )
 
@@ -186,7 +187,6 @@ def check_of(function: FunctionType, cls: type[Any], where: Callable[[], str]) -
             if name not in keywords and not open_ended:
                 raise DTypeError(
                     f"{called} has no argument called {name}",
-                    where=where(),
                     hint=f"by name it takes {', '.join(keywords) or 'nothing'}",
                 )
             if (kind := named.get(name)) is not None and not kind[1](value):

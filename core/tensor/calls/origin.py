@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, TypeVar
 
 from core.errors import UopvizError
 from core.tensor.calls.arguments import Check, check_of
@@ -69,34 +69,30 @@ def mark_methods(cls: type[T]) -> type[T]:
     """Class decorator: every public method, own or inherited from `core.tensor`, refuses arguments
     of the wrong type and marks origins with its name; an operator with its name alone (`add` for
     `__radd__` and `__iadd__`), the constructor with that of the class."""
-    seen: set[str] = set()
-    layers = [base for base in cls.__mro__ if base.__module__.startswith("core.tensor")]
-    for base in layers:
+    named: set[object] = set()
+    for base in [base for base in cls.__mro__ if base.__module__.startswith("core.tensor")]:
         for name, member in list(vars(base).items()):
-            _call_of(cls, name, member)
-            if name in seen or (name.startswith("_") and name not in _special):
+            inner = member.__func__ if isinstance(member, classmethod | staticmethod) else member
+            if not isinstance(inner, FunctionType):
                 continue
-            seen.add(name)
+            _name(cls, name, inner, named)
+            if name.startswith("_") and name not in _special:
+                continue
             label = _special.get(name, name) or cls.__name__
-            if isinstance(member, FunctionType):
-                check = check_of(member, cls, here)
-                setattr(cls, name, marks_origin(member, label, check=check))
-            elif isinstance(member, classmethod | staticmethod):
-                inner = cast("FunctionType", member.__func__)
-                check = check_of(inner, cls, here)
-                setattr(cls, name, type(member)(marks_origin(inner, label, check=check)))
+            check = check_of(inner, cls, static=isinstance(member, staticmethod))
+            marked = marks_origin(inner, label, check=check)
+            setattr(cls, name, marked if inner is member else type(member)(marked))
     return cls
 
 
-def _call_of(cls: type[Any], name: str, member: object) -> None:
-    """Gives a method the name by which users call it, which Python says where arguments do not
-    fit: that of the class that it is written in is known to nobody."""
-    if isinstance(member, classmethod | staticmethod):
-        member = member.__func__
-    while isinstance(member, FunctionType):
-        member.__qualname__ = f"{cls.__name__}.{name}"
-        inner = getattr(member, "__wrapped__", None)
-        member = inner if getattr(inner, "__name__", "") == name else None
+def _name(cls: type[Any], name: str, method: FunctionType, named: set[object]) -> None:
+    """Gives a method, and what it wraps, the name by which users call it, which Python says where
+    arguments do not fit: the first that it has in the class."""
+    inner: object = method
+    while isinstance(inner, FunctionType) and inner not in named:
+        named.add(inner)
+        inner.__name__, inner.__qualname__ = name, f"{cls.__name__}.{name}"
+        inner = getattr(inner, "__wrapped__", None)
 
 
 def mark_object(cls: type[T], **methods: str) -> type[T]:

@@ -1,147 +1,63 @@
-"""Python's operators on Tensors.
+"""Python's operators on Tensors, and the methods in place: other spellings of a method.
 
-Each is one named method of the layer below; nothing is defined here but the spelling.
+In place, a Tensor takes the result of the method, as `x += y` does. With it change all that is a
+view of the Tensor or that it is a view of, and gradients flow from the new values to what they were
+computed from. None changes a shape or a dtype: DTypeError for a result of another kind, such as
+floats for integers; ShapeError where the result is larger, and for views that repeat elements; and
+GradientError for a leaf that requires a gradient, outside of `Tensor.no_grad()`.
 """
 
 from __future__ import annotations
 
-from typing import Self, cast
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias
 
-from core.tensor.elements.division import Division
-from core.tensor.state.base import Number
+from core.tensor.running.execution import take_result
+from core.tensor.state.base import Number, same_value
+
+if TYPE_CHECKING:
+    from core.tensor import Tensor
+
+P = ParamSpec("P")
+Binary: TypeAlias = "Callable[[Tensor, Tensor | Number], Tensor]"
 
 
-class Operators(Division):
-    """`a + b` and the like. `/` divides to floats, `//` and `%` round down as in Python."""
+def operator_of(function: Callable[..., Tensor], **options: Any) -> Binary:
+    """`x + y` of the method `add`."""
 
-    __slots__ = ()
-    __hash__ = Division.__hash__
+    def operator(self: Tensor, x: Tensor | Number) -> Tensor:
+        return function(self, x, **options)
 
-    def __neg__(self) -> Self:
-        return self.neg()
+    return operator
 
-    def __pos__(self) -> Self:
-        return self._same_value()
 
-    def __invert__(self) -> Self:
-        return self.bitwise_not()
+def operators_of(
+    function: Callable[..., Tensor], commutes: bool = False, **options: Any
+) -> tuple[Binary, Binary, Binary]:
+    """`x + y`, `y + x` and `x += y` of the method `add`."""
+    plain = operator_of(function, **options)
+    swapped = plain if commutes else operator_of(function, **options, reverse=True)
 
-    def __add__(self, x: Self | Number) -> Self:
-        return self.add(x)
+    def storing(self: Tensor, x: Tensor | Number) -> Tensor:
+        return take_result(self, plain(self, x))
 
-    def __radd__(self, x: Self | Number) -> Self:
-        return self.add(x, reverse=True)
+    return plain, swapped, storing
 
-    def __sub__(self, x: Self | Number) -> Self:
-        return self.sub(x)
 
-    def __rsub__(self, x: Self | Number) -> Self:
-        return self.sub(x, reverse=True)
+def in_place(
+    function: Callable[Concatenate[Tensor, P], Tensor],
+) -> Callable[Concatenate[Tensor, P], Tensor]:
+    """A method that stores what `function` gives in the Tensor and returns the Tensor."""
 
-    def __mul__(self, x: Self | Number) -> Self:
-        return self.mul(x)
+    @functools.wraps(function)
+    def method(self: Tensor, *args: P.args, **kwargs: P.kwargs) -> Tensor:
+        return take_result(self, function(self, *args, **kwargs))
 
-    def __rmul__(self, x: Self | Number) -> Self:
-        return self.mul(x, reverse=True)
+    method.__doc__ = f"`{function.__name__}`, stored in this Tensor."
+    method.__name__ = f"{function.__name__}_"
+    return method
 
-    def __truediv__(self, x: Self | Number) -> Self:
-        return self.div(x)
 
-    def __rtruediv__(self, x: Self | Number) -> Self:
-        return self.div(x, reverse=True)
-
-    def __mod__(self, x: Self | Number) -> Self:
-        return self.mod(x)
-
-    def __rmod__(self, x: Self | Number) -> Self:
-        return self.mod(x, reverse=True)
-
-    def __lshift__(self, x: Self | Number) -> Self:
-        return self.lshift(x)
-
-    def __rlshift__(self, x: Self | Number) -> Self:
-        return self.lshift(x, reverse=True)
-
-    def __rshift__(self, x: Self | Number) -> Self:
-        return self.rshift(x)
-
-    def __rrshift__(self, x: Self | Number) -> Self:
-        return self.rshift(x, reverse=True)
-
-    def __and__(self, x: Self | Number) -> Self:
-        return self.bitwise_and(x)
-
-    def __rand__(self, x: Self | Number) -> Self:
-        return self.bitwise_and(x)
-
-    def __or__(self, x: Self | Number) -> Self:
-        return self.bitwise_or(x)
-
-    def __ror__(self, x: Self | Number) -> Self:
-        return self.bitwise_or(x)
-
-    def __xor__(self, x: Self | Number) -> Self:
-        return self.bitwise_xor(x)
-
-    def __rxor__(self, x: Self | Number) -> Self:
-        return self.bitwise_xor(x)
-
-    def __floordiv__(self, x: Self | Number) -> Self:
-        return self.div(x, rounding_mode="floor")
-
-    def __rfloordiv__(self, x: Self | Number) -> Self:
-        return self.div(x, reverse=True, rounding_mode="floor")
-
-    def __lt__(self, x: Self | Number) -> Self:
-        return self.lt(x)
-
-    def __le__(self, x: Self | Number) -> Self:
-        return self.le(x)
-
-    def __gt__(self, x: Self | Number) -> Self:
-        return self.gt(x)
-
-    def __ge__(self, x: Self | Number) -> Self:
-        return self.ge(x)
-
-    def __eq__(self, x: object) -> Self:  # type: ignore[override]
-        return self.eq(cast("Self | Number", x))
-
-    def __ne__(self, x: object) -> Self:  # type: ignore[override]
-        return self.ne(cast("Self | Number", x))
-
-    # In place: this Tensor takes the result, and with it all that is a view of it or that it is a
-    # view of, as in NumPy. See `assign`.
-
-    def __iadd__(self, x: Self | Number) -> Self:
-        return self._take_result(self.add(x))
-
-    def __isub__(self, x: Self | Number) -> Self:
-        return self._take_result(self.sub(x))
-
-    def __imul__(self, x: Self | Number) -> Self:
-        return self._take_result(self.mul(x))
-
-    def __itruediv__(self, x: Self | Number) -> Self:
-        return self._take_result(self.div(x))
-
-    def __ifloordiv__(self, x: Self | Number) -> Self:
-        return self._take_result(self.div(x, rounding_mode="floor"))
-
-    def __imod__(self, x: Self | Number) -> Self:
-        return self._take_result(self.mod(x))
-
-    def __ilshift__(self, x: Self | Number) -> Self:
-        return self._take_result(self.lshift(x))
-
-    def __irshift__(self, x: Self | Number) -> Self:
-        return self._take_result(self.rshift(x))
-
-    def __iand__(self, x: Self | Number) -> Self:
-        return self._take_result(self.bitwise_and(x))
-
-    def __ior__(self, x: Self | Number) -> Self:
-        return self._take_result(self.bitwise_or(x))
-
-    def __ixor__(self, x: Self | Number) -> Self:
-        return self._take_result(self.bitwise_xor(x))
+def __pos__(self: Tensor) -> Tensor:
+    return same_value(self)

@@ -12,18 +12,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, Final, Self, TypeVar
+from typing import TYPE_CHECKING, Final
 
 from core.dtype import dtypes
 from core.errors import ShapeError
 from core.helpers import FLASH_ATTENTION, TC, TRAINING, prod
 from core.runtime.device import Device
 from core.target import Target
-from core.tensor.calls.origin import here
-from core.tensor.neural.sequences import Sequences
-from core.tensor.running.kernels import KernelCalls, Output
+from core.tensor.axes.joining import grid
+from core.tensor.running.kernels import Output
 from core.uop.kernelcall import Parameter
 from core.uop.uop import UOp
+
+if TYPE_CHECKING:
+    from core.tensor import Tensor
 
 if TYPE_CHECKING:
     from core.tile.kernels import AttentionShape
@@ -33,68 +35,58 @@ SIZES: Final = (64, 128)
 NARROW: Final = 32
 """Lanes of a warp; where there are more, each of them holds less."""
 LOG2E: Final = math.log2(math.e)
-T = TypeVar("T", bound="Attention")
 
 
-class Attention(Sequences, KernelCalls):
-    """Attention of queries to keys and values."""
+def scaled_dot_product_attention(
+    self: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    enable_gqa: bool = False,
+) -> Tensor:
+    """softmax(self @ key^T / sqrt(d) + mask) @ value, https://arxiv.org/abs/1706.03762
 
-    __slots__ = ()
+    A bool mask keeps where it holds, others are added. `is_causal` keeps what is not later.
+    `enable_gqa` repeats the heads of key and value to the number of heads of this.
 
-    def scaled_dot_product_attention(
-        self,
-        key: Self,
-        value: Self,
-        attn_mask: Self | None = None,
-        dropout_p: float = 0.0,
-        is_causal: bool = False,
-        enable_gqa: bool = False,
-    ) -> Self:
-        """softmax(self @ key^T / sqrt(d) + mask) @ value, https://arxiv.org/abs/1706.03762
-
-        A bool mask keeps where it holds, others are added. `is_causal` keeps what is not later.
-        `enable_gqa` repeats the heads of key and value to the number of heads of this.
-
-        On a GPU with matrix instructions for their dtype, float16 or bfloat16 Tensors with heads of
-        64 or 128 and no mask or dropout are computed by kernels that store no matrix of scores;
-        FLASH_ATTENTION=0 switches these off.
-        """
-        if enable_gqa:
-            counts = [t.shape[-3] if t.ndim > 2 else 0 for t in (self, key, value)]
-            if not all(counts) or any(counts[0] % n for n in counts):
-                raise ShapeError(
-                    f"attention of {self.shape} with keys of {key.shape}, values of {value.shape}",
-                    where=here(),
-                    hint="axis -3 counts heads: those of keys and values divide those of queries",
-                )
-            heads = counts[0]
-            key, value = (t.repeat_interleave(heads // t.shape[-3], -3) for t in (key, value))
-        if any(axis == t.ndim - 1 for t in (self, key) for axis, _ in t.uop.lengths):
+    On a GPU with matrix instructions for their dtype, float16 or bfloat16 Tensors with heads of
+    64 or 128 and no mask or dropout are computed by kernels that store no matrix of scores;
+    FLASH_ATTENTION=0 switches these off.
+    """
+    if enable_gqa:
+        counts = [t.shape[-3] if t.ndim > 2 else 0 for t in (self, key, value)]
+        if not all(counts) or any(counts[0] % n for n in counts):
             raise ShapeError(
-                "attention of vectors whose length is a variable",
-                where=here(),
-                hint="only the numbers of queries and of keys may be variables",
+                f"attention of {self.shape} with keys of {key.shape}, values of {value.shape}",
+                hint="axis -3 counts heads: those of keys and values divide those of queries",
             )
-        kept = dropout_p == 0 or (0 < dropout_p <= 1 and not TRAINING)
-        if attn_mask is None and kept and _has_kernels(self, key, value):
-            return _flash[is_causal].attention(self, key, value)
-        scores = self.matmul(key.transpose(-2, -1)) / math.sqrt(self.shape[-1])
-        if is_causal:
-            if attn_mask is not None:
-                raise ShapeError(
-                    "attention with a mask and is_causal",
-                    where=here(),
-                    hint="make the mask causal: mask.tril()",
-                )
-            rows, columns = scores._grid("attention")
-            scores = (columns <= rows).where(scores, -math.inf)
-        elif attn_mask is not None:
-            mask = attn_mask
-            scores = mask.where(scores, -math.inf) if dtypes.is_bool(mask.dtype) else scores + mask
-        return scores.cast(self.dtype).softmax(-1).dropout(dropout_p).matmul(value)
+        heads = counts[0]
+        key, value = (t.repeat_interleave(heads // t.shape[-3], -3) for t in (key, value))
+    if any(axis == t.ndim - 1 for t in (self, key) for axis, _ in t.uop.lengths):
+        raise ShapeError(
+            "attention of vectors whose length is a variable",
+            hint="only the numbers of queries and of keys may be variables",
+        )
+    kept = dropout_p == 0 or (0 < dropout_p <= 1 and not TRAINING)
+    if attn_mask is None and kept and _has_kernels(self, key, value):
+        return _flash[is_causal].attention(self, key, value)
+    scores = self.matmul(key.transpose(-2, -1)) / math.sqrt(self.shape[-1])
+    if is_causal:
+        if attn_mask is not None:
+            raise ShapeError(
+                "attention with a mask and is_causal", hint="make the mask causal: mask.tril()"
+            )
+        rows, columns = grid(scores, "attention")
+        scores = (columns <= rows).where(scores, -math.inf)
+    elif attn_mask is not None:
+        mask = attn_mask
+        scores = mask.where(scores, -math.inf) if dtypes.is_bool(mask.dtype) else scores + mask
+    return scores.cast(self.dtype).softmax(-1).dropout(dropout_p).matmul(value)
 
 
-def _has_kernels(q: Attention, k: Attention, v: Attention) -> bool:
+def _has_kernels(q: Tensor, k: Tensor, v: Tensor) -> bool:
     """Whether the kernels take these Tensors, on the device that they are on."""
     dtype, devices = q.dtype, {t.uop.device for t in (q, k, v)}
     (device, *others) = devices
@@ -131,7 +123,7 @@ class _Flash:
 
     causal: bool
 
-    def attention(self, q: T, k: T, v: T) -> T:
+    def attention(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         """The call of the kernel."""
         sums = (*q.shape[:-2], 1, q.shape[-2])
         outputs: list[Output] = [(q.shape, q.dtype), (sums, dtypes.float32)]
@@ -143,7 +135,9 @@ class _Flash:
         """o, sums of q, k, v; sums: the logarithms of the sums of powers."""
         return _kernels().attention(_shape(self.causal, p[2], p[3]), target)
 
-    def forward_gradients(self, grads: list[T], inputs: list[T], outputs: list[T]) -> list[T]:
+    def forward_gradients(
+        self, grads: list[Tensor], inputs: list[Tensor], outputs: list[Tensor]
+    ) -> list[Tensor]:
         """dq, dk, dv. As `sums` are logarithms of sums of powers, their gradient adds to that of
         scores what `delta` takes away."""
         (do, dsums), (q, k, v), (o, sums) = grads, inputs, outputs
@@ -170,17 +164,21 @@ class _Flash:
         """dq of q, k, v, do, sums, delta."""
         return _kernels().attention_queries(_shape(self.causal, p[1], p[2]), target)
 
-    def keys_gradients(self, grads: list[T], inputs: list[T], _: list[T]) -> list[T]:
+    def keys_gradients(
+        self, grads: list[Tensor], inputs: list[Tensor], _: list[Tensor]
+    ) -> list[Tensor]:
         """Those of `keys`."""
         leaves = [x.detach() for x in inputs]
         return _derivatives(self._composed(*leaves)[1:], grads, leaves)
 
-    def queries_gradients(self, grads: list[T], inputs: list[T], _: list[T]) -> list[T]:
+    def queries_gradients(
+        self, grads: list[Tensor], inputs: list[Tensor], _: list[Tensor]
+    ) -> list[Tensor]:
         """Those of `queries`."""
         leaves = [x.detach() for x in inputs]
         return _derivatives(self._composed(*leaves)[:1], grads, leaves)
 
-    def _composed(self, *values: T) -> tuple[T, T, T]:
+    def _composed(self, *values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """dq, dk, dv of q, k, v, do, sums, delta, in float32."""
         q, k, v, do, sums, delta = (x.cast(dtypes.float32) for x in values)
         scale = 1.0 / math.sqrt(q.shape[-1])
@@ -198,7 +196,9 @@ _flash: Final = {False: _Flash(False), True: _Flash(True)}
 """The same objects for all calls, so that each kernel is built once."""
 
 
-def _derivatives(values: Sequence[T], grads: Sequence[T], leaves: list[T]) -> list[T]:
+def _derivatives(
+    values: Sequence[Tensor], grads: Sequence[Tensor], leaves: list[Tensor]
+) -> list[Tensor]:
     """The gradient of each leaf."""
     first, *rest = ((x * g.cast(dtypes.float32)).sum() for x, g in zip(values, grads, strict=True))
     total = sum(rest, first)

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from operator import index
-from typing import Final, Self, SupportsIndex
+from typing import TYPE_CHECKING, Final, SupportsIndex
 
 from core.dtype import dtypes
 from core.errors import DTypeError, ShapeError
-from core.tensor.calls.origin import here
+from core.tensor.axes.creation import iota
+from core.tensor.axes.indexing import pick
+from core.tensor.elements.elementwise import compute_wide
 from core.tensor.neural.convolution import Sizes
-from core.tensor.neural.pooling import Pooling
 from core.tensor.views.movement import as_ints
+
+if TYPE_CHECKING:
+    from core.tensor import Tensor
 
 _LINEAR: Final = ("linear", "bilinear", "trilinear")
 _CUBIC: Final = ("cubic", "bicubic")
@@ -44,102 +48,98 @@ class _Grid:
         return cls(2 * length, length - wanted, 2 * wanted)
 
 
-class Interpolation(Pooling):
-    """Other lengths for axes of space."""
+def interpolate(
+    self: Tensor, size: Sizes, mode: str = "linear", align_corners: bool = False
+) -> Tensor:
+    """The last axes resampled to the lengths `size`; one number is for all after the first two.
 
-    __slots__ = ()
+    `mode` is "linear" (also "bilinear" and "trilinear", whatever the number of axes), "cubic"
+    (also "bicubic"), "nearest" or "nearest-exact". `align_corners` keeps the first and the last
+    element at the ends; else the ends of the outermost elements stay. Raises ShapeError for a
+    length below 1, and for more lengths than axes; DTypeError for another mode, for corners in
+    a nearest mode, and for integers in a mode that mixes elements.
+    """
+    if isinstance(size, SupportsIndex):
+        wanted = (index(size),) * max(1, self.ndim - 2)
+    else:
+        wanted = as_ints(size)
+    if self.uop.lengths:
+        raise ShapeError(
+            "interpolation of an axis whose length is a variable",
+            hint="resample what has a length that is a number",
+        )
+    if mode not in (*_LINEAR, *_CUBIC, *_NEAREST):
+        raise DTypeError(
+            f"unknown interpolation mode {mode!r}",
+            hint="use linear, cubic, nearest or nearest-exact",
+        )
+    if mode in _NEAREST and align_corners:
+        raise DTypeError(
+            f"align_corners with mode {mode!r}", hint="only modes that mix elements align corners"
+        )
+    if mode not in _NEAREST and not dtypes.is_float(self.dtype):
+        raise DTypeError(
+            f"{mode} interpolation of {self.dtype}",
+            hint='cast to a float first, or use mode="nearest"',
+        )
+    lead = self.ndim - len(wanted)
+    if lead < 0 or any(n < 1 for n in wanted) or 0 in self.shape[lead:]:
+        raise ShapeError(
+            f"interpolation of {self.shape} to lengths {wanted}",
+            hint="give a positive length for each of the last axes, which have elements",
+        )
+    if mode in _NEAREST:
+        return _resampled(self, lead, wanted, mode, False)
+    return compute_wide(self, lambda x: _resampled(x, lead, wanted, mode, align_corners))
 
-    def interpolate(self, size: Sizes, mode: str = "linear", align_corners: bool = False) -> Self:
-        """The last axes resampled to the lengths `size`; one number is for all after the first two.
 
-        `mode` is "linear" (also "bilinear" and "trilinear", whatever the number of axes), "cubic"
-        (also "bicubic"), "nearest" or "nearest-exact". `align_corners` keeps the first and the last
-        element at the ends; else the ends of the outermost elements stay. Raises ShapeError for a
-        length below 1, and for more lengths than axes; DTypeError for another mode, for corners in
-        a nearest mode, and for integers in a mode that mixes elements.
-        """
-        if isinstance(size, SupportsIndex):
-            wanted = (index(size),) * max(1, self.ndim - 2)
-        else:
-            wanted = as_ints(size)
-        if self.uop.lengths:
-            raise ShapeError(
-                "interpolation of an axis whose length is a variable",
-                where=here(),
-                hint="resample what has a length that is a number",
-            )
-        if mode not in (*_LINEAR, *_CUBIC, *_NEAREST):
-            raise DTypeError(
-                f"unknown interpolation mode {mode!r}",
-                where=here(),
-                hint="use linear, cubic, nearest or nearest-exact",
-            )
-        if mode in _NEAREST and align_corners:
-            raise DTypeError(
-                f"align_corners with mode {mode!r}",
-                where=here(),
-                hint="only modes that mix elements align corners",
-            )
-        if mode not in _NEAREST and not dtypes.is_float(self.dtype):
-            raise DTypeError(
-                f"{mode} interpolation of {self.dtype}",
-                where=here(),
-                hint='cast to a float first, or use mode="nearest"',
-            )
-        lead = self.ndim - len(wanted)
-        if lead < 0 or any(n < 1 for n in wanted) or 0 in self.shape[lead:]:
-            raise ShapeError(
-                f"interpolation of {self.shape} to lengths {wanted}",
-                where=here(),
-                hint="give a positive length for each of the last axes, which have elements",
-            )
-        if mode in _NEAREST:
-            return self._resampled(lead, wanted, mode, False)
-        return self._wide(lambda x: x._resampled(lead, wanted, mode, align_corners))
+def _resampled(
+    self: Tensor, lead: int, wanted: tuple[int, ...], mode: str, align_corners: bool
+) -> Tensor:
+    x = self
+    for axis, n in enumerate(wanted, lead):
+        times, rest = divmod(n, x.shape[axis])
+        if mode in _NEAREST and not rest:
+            x = x.repeat_interleave(times, axis)
+        elif n != x.shape[axis]:
+            grid = _Grid.of(x.shape[axis], n, mode, align_corners)
+            x = _along(x, axis, n, mode, grid)
+    return x
 
-    def _resampled(
-        self, lead: int, wanted: tuple[int, ...], mode: str, align_corners: bool
-    ) -> Self:
-        x = self
-        for axis, n in enumerate(wanted, lead):
-            times, rest = divmod(n, x.shape[axis])
-            if mode in _NEAREST and not rest:
-                x = x.repeat_interleave(times, axis)
-            elif n != x.shape[axis]:
-                grid = _Grid.of(x.shape[axis], n, mode, align_corners)
-                x = x._along(axis, n, mode, grid)
-        return x
 
-    def _along(self, axis: int, n: int, mode: str, grid: _Grid) -> Self:
-        """One axis resampled to `n` elements."""
-        last = self.shape[axis] - 1
-        at = type(self)._iota(n, self.device).cast(dtypes.int64) * grid.scale + grid.offset
-        if mode in _LINEAR:
-            at = at.clamp(0)
-        first = at // grid.unit
-        if mode in _NEAREST:
-            return self._picked(axis, first.clamp(0, last))
-        shape = [n if i == axis else 1 for i in range(self.ndim)]
-        t = ((at - first * grid.unit).cast(self.dtype) / grid.unit).reshape(shape)
-        if mode in _LINEAR:
-            weights = {0: 1 - t, 1: t}
-        else:
-            far, near = t + 1, 1 - t
-            weights = {-1: far._outer(), 0: t._inner(), 1: near._inner(), 2: (near + 1)._outer()}
-        total: Self | None = None
-        for step, weight in weights.items():
-            part = self._picked(axis, (first + step).clamp(0, last)) * weight
-            total = part if total is None else total + part
-        assert total is not None
-        return total
+def _along(self: Tensor, axis: int, n: int, mode: str, grid: _Grid) -> Tensor:
+    """One axis resampled to `n` elements."""
+    last = self.shape[axis] - 1
+    at = iota(type(self), n, self.device).cast(dtypes.int64) * grid.scale + grid.offset
+    if mode in _LINEAR:
+        at = at.clamp(0)
+    first = at // grid.unit
+    if mode in _NEAREST:
+        return _picked(self, axis, first.clamp(0, last))
+    shape = [n if i == axis else 1 for i in range(self.ndim)]
+    t = ((at - first * grid.unit).cast(self.dtype) / grid.unit).reshape(shape)
+    if mode in _LINEAR:
+        weights = {0: 1 - t, 1: t}
+    else:
+        far, near = t + 1, 1 - t
+        weights = {-1: _outer(far), 0: _inner(t), 1: _inner(near), 2: _outer(near + 1)}
+    total: Tensor | None = None
+    for step, weight in weights.items():
+        part = _picked(self, axis, (first + step).clamp(0, last)) * weight
+        total = part if total is None else total + part
+    assert total is not None
+    return total
 
-    def _picked(self, axis: int, places: Self) -> Self:
-        return self._pick([(axis, places)])
 
-    def _inner(self) -> Self:
-        """The cubic kernel at distances of 0 to 1."""
-        return ((_A + 2) * self - (_A + 3)) * self * self + 1
+def _picked(self: Tensor, axis: int, places: Tensor) -> Tensor:
+    return pick(self, [(axis, places)])
 
-    def _outer(self) -> Self:
-        """The cubic kernel at distances of 1 to 2."""
-        return ((self - 5) * self + 8) * self * _A - 4 * _A
+
+def _inner(self: Tensor) -> Tensor:
+    """The cubic kernel at distances of 0 to 1."""
+    return ((_A + 2) * self - (_A + 3)) * self * self + 1
+
+
+def _outer(self: Tensor) -> Tensor:
+    """The cubic kernel at distances of 1 to 2."""
+    return ((self - 5) * self + 8) * self * _A - 4 * _A

@@ -14,7 +14,6 @@ from weakref import WeakKeyDictionary, ref
 
 from core.errors import GradientError
 from core.gradient import gradients, ways
-from core.tensor.calls.origin import here
 from core.tensor.running import lost
 from core.tensor.state.base import TensorBase, live
 from core.tensor.state.live import memory_of
@@ -221,6 +220,5 @@ def _memory(used: Mapping[UOp, UOp], new: Mapping[UOp, UOp]) -> dict[UOp, UOp]:
 def _overwritten(what: str, when: str) -> GradientError:
     return GradientError(
         f"{what} changed in place after it was used here",
-        where=here(),
         hint=f"call backward() {when}, or use x.detach() of what needs no gradient",
     )

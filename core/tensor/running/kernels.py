@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from operator import index
-from typing import Any, Self, TypeAlias, cast, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, cast, overload
 from weakref import WeakKeyDictionary
 
 from core.dtype import DType, DTypeLike, dtypes, to_dtype
@@ -20,7 +20,7 @@ from core.passes.written import check_written
 from core.runtime.device import Device
 from core.target import Target
 from core.tensor.calls.origin import here, own_lines, raised_at
-from core.tensor.state.base import GradMode, Shape, TensorBase, in_fresh_memory
+from core.tensor.state.base import GradMode, Shape, TensorBase, in_fresh_memory, make, tensor_of
 from core.uop.asking import asked_for_kernel, kernel_lines, working
 from core.uop.givenkernel import check_builder
 from core.uop.kernelcall import KernelCall, Parameter, called_kernel
@@ -29,109 +29,108 @@ from core.uop.ops import Ops
 from core.uop.shapes import shown
 from core.uop.uop import UOp, creating
 
+if TYPE_CHECKING:
+    from core.tensor import Tensor
+
 Output: TypeAlias = "tuple[Sequence[int], DTypeLike]"
 """The shape and dtype of an output."""
 
 
-class KernelCalls(TensorBase):
-    """Calls of kernels written by hand."""
+@overload
+@classmethod
+def call_kernel(
+    cls: type[Tensor],
+    build: Callable[..., UOp],
+    *inputs: Tensor,
+    outputs: Output,
+    variables: Sequence[Any] = (),
+    backward: Callable[..., Any] | None = None,
+    device: str | None = None,
+) -> Tensor: ...
 
-    __slots__ = ()
 
-    @overload
-    @classmethod
-    def call_kernel(
-        cls,
-        build: Callable[..., UOp],
-        *inputs: Self,
-        outputs: Output,
-        variables: Sequence[Any] = (),
-        backward: Callable[..., Any] | None = None,
-        device: str | None = None,
-    ) -> Self: ...
+@overload
+@classmethod
+def call_kernel(
+    cls: type[Tensor],
+    build: Callable[..., UOp],
+    *inputs: Tensor,
+    outputs: list[Output],
+    variables: Sequence[Any] = (),
+    backward: Callable[..., Any] | None = None,
+    device: str | None = None,
+) -> list[Tensor]: ...
 
-    @overload
-    @classmethod
-    def call_kernel(
-        cls,
-        build: Callable[..., UOp],
-        *inputs: Self,
-        outputs: list[Output],
-        variables: Sequence[Any] = (),
-        backward: Callable[..., Any] | None = None,
-        device: str | None = None,
-    ) -> list[Self]: ...
 
-    @classmethod
-    def call_kernel(
-        cls,
-        build: Callable[..., UOp],
-        *inputs: Self,
-        outputs: Any,
-        variables: Sequence[Any] = (),
-        backward: Callable[..., Any] | None = None,
-        device: str | None = None,
-    ) -> Self | list[Self]:
-        """Tensors that a kernel written by hand computes from `inputs`.
+@classmethod
+def call_kernel(
+    cls: type[Tensor],
+    build: Callable[..., UOp],
+    *inputs: Tensor,
+    outputs: Any,
+    variables: Sequence[Any] = (),
+    backward: Callable[..., Any] | None = None,
+    device: str | None = None,
+) -> Tensor | list[Tensor]:
+    """Tensors that a kernel written by hand computes from `inputs`.
 
-        `build(target, *parameters)` returns the kernel, a SINK of loops and single elements. The
-        parameters are a `Parameter` (number, shape, dtype; `p[i, j]` is an address) for each output
-        and then each input, and then the DEFINE_VAR of each variable. It is called at once, but not
-        again for a target, shapes and dtypes that it was called for: the same arguments have to
-        give the same kernel. A kernel whose SINK has no KernelInfo is compiled as it is written,
-        without optimisations.
+    `build(target, *parameters)` returns the kernel, a SINK of loops and single elements. The
+    parameters are a `Parameter` (number, shape, dtype; `p[i, j]` is an address) for each output
+    and then each input, and then the DEFINE_VAR of each variable. It is called at once, but not
+    again for a target, shapes and dtypes that it was called for: the same arguments have to
+    give the same kernel. A kernel whose SINK has no KernelInfo is compiled as it is written,
+    without optimisations.
 
-        `outputs`: the (shape, dtype) of the result, or a list of them, which gives a list of
-        Tensors. `variables`: bound variables, as in `n.bind(5)`; one kernel serves all values.
-        `device`: where a kernel without inputs runs.
+    `outputs`: the (shape, dtype) of the result, or a list of them, which gives a list of
+    Tensors. `variables`: bound variables, as in `n.bind(5)`; one kernel serves all values.
+    `device`: where a kernel without inputs runs.
 
-        `backward(grads, inputs, outputs)` gets lists of Tensors: the gradient of each output (zeros
-        where there is none, None for integers), the inputs and the outputs. It returns a gradient
-        for each input, None for those without, or the gradient alone where there is one input.
+    `backward(grads, inputs, outputs)` gets lists of Tensors: the gradient of each output (zeros
+    where there is none, None for integers), the inputs and the outputs. It returns a gradient
+    for each input, None for those without, or the gradient alone where there is one input.
 
-        Nothing runs before a value is needed, and then once, however many of the outputs are used.
-        The kernel gets every input row-major in memory of its own, which it only reads, and has to
-        write every element of its outputs. Raises CompileError for what is no such kernel, and
-        where `build` raises an error; DTypeError, ShapeError or DeviceError for arguments that do
-        not fit.
-        """
-        check_builder(build, "call_kernel")
-        name = _name_of(build)
-        several = isinstance(outputs, list)
-        results = [_output(x) for x in (cast("list[Any]", outputs) if several else [outputs])]
-        if not results:
-            raise ShapeError(f"{name}: a kernel without outputs", where=here(), hint=_OUTPUTS)
-        place = _device_of(name, inputs, device)
-        binds = _binds(name, variables)
-        kinds = [*results, *((x.shape, x.dtype) for x in inputs)]
-        for shape, _ in kinds:
-            if not prod(shape):
-                raise ShapeError(
-                    f"{name}: a Tensor of shape {shape} has no elements",
-                    where=here(),
-                    hint="there is nothing to compute: call no kernel for it",
-                )
-        parameters = [Parameter(n, shape, dtype) for n, (shape, dtype) in enumerate(kinds)]
-        target = Device[place].written_for
-        asked = _Built(tuple(parameters), len(results), tuple(b.src[0] for b in binds), target)
-        gradient = None
-        if backward is not None and GradMode.enabled:
-            gradient = _Backward(cls, cls._new, _hashable(name, backward))
-        call = KernelCall(_kernel_of(build, asked, name), tuple(results), gradient)
-        values = [_row_major(x.uop, place) for x in inputs]
-        made = called_kernel(call, place, values, binds)
-        tensors = [cls._result(u, inputs) for u in made]
-        return tensors if several else tensors[0]
+    Nothing runs before a value is needed, and then once, however many of the outputs are used.
+    The kernel gets every input row-major in memory of its own, which it only reads, and has to
+    write every element of its outputs. Raises CompileError for what is no such kernel, and
+    where `build` raises an error; DTypeError, ShapeError or DeviceError for arguments that do
+    not fit.
+    """
+    check_builder(build, "call_kernel")
+    name = _name_of(build)
+    several = isinstance(outputs, list)
+    results = [_output(x) for x in (cast("list[Any]", outputs) if several else [outputs])]
+    if not results:
+        raise ShapeError(f"{name}: a kernel without outputs", hint=_OUTPUTS)
+    place = _device_of(name, inputs, device)
+    binds = _binds(name, variables)
+    kinds = [*results, *((x.shape, x.dtype) for x in inputs)]
+    for shape, _ in kinds:
+        if not prod(shape):
+            raise ShapeError(
+                f"{name}: a Tensor of shape {shape} has no elements",
+                hint="there is nothing to compute: call no kernel for it",
+            )
+    parameters = [Parameter(n, shape, dtype) for n, (shape, dtype) in enumerate(kinds)]
+    target = Device[place].written_for
+    asked = _Built(tuple(parameters), len(results), tuple(b.src[0] for b in binds), target)
+    gradient = None
+    if backward is not None and GradMode.enabled:
+        gradient = _Backward(cls, _hashable(name, backward))
+    call = KernelCall(_kernel_of(build, asked, name), tuple(results), gradient)
+    values = [_row_major(x.uop, place) for x in inputs]
+    made = called_kernel(call, place, values, binds)
+    tensors = [_result(cls, u, inputs) for u in made]
+    return tensors if several else tensors[0]
 
-    @classmethod
-    def _result(cls, uop: UOp, inputs: Sequence[Self]) -> Self:
-        """A Tensor of an output, which wants a gradient where an input does and it can have one."""
-        if not inputs:
-            return cls._new(uop)
-        found = inputs[0]._make(uop, *inputs[1:])
-        if not dtypes.is_float(uop.dtype):
-            found._requires_grad = None
-        return found
+
+def _result(cls: type[Tensor], uop: UOp, inputs: Sequence[Tensor]) -> Tensor:
+    """A Tensor of an output, which wants a gradient where an input does and it can have one."""
+    if not inputs:
+        return tensor_of(cls, uop)
+    found = make(inputs[0], uop, *inputs[1:])
+    if not dtypes.is_float(uop.dtype):
+        found.requires_grad = None
+    return found
 
 
 _OUTPUTS = "outputs is (shape, dtype), or a list of these: outputs=((2, 3), dtypes.float32)"
@@ -151,16 +150,14 @@ class _Built:
 class _Backward:
     """A user's function on Tensors as one on the nodes of their graphs."""
 
-    cls: type[KernelCalls]
-    make: Callable[[UOp], KernelCalls]
-    """Makes a Tensor of a node."""
+    cls: type[Tensor]
     function: Callable[..., Any]
 
     def __call__(
         self, grads: Sequence[UOp | None], inputs: Sequence[UOp], outputs: Sequence[UOp]
     ) -> list[UOp | None]:
-        def tensors(nodes: Iterable[UOp | None]) -> list[KernelCalls | None]:
-            return [None if u is None else self.make(u) for u in nodes]
+        def tensors(nodes: Iterable[UOp | None]) -> list[Tensor | None]:
+            return [None if u is None else tensor_of(self.cls, u) for u in nodes]
 
         with own_lines():
             found = self.function(tensors(grads), tensors(inputs), tensors(outputs))
@@ -170,7 +167,6 @@ class _Backward:
             if x is not None and not isinstance(x, self.cls):
                 raise DTypeError(
                     f"{_name_of(self.function)} returned {type(x).__name__} as a gradient",
-                    where=here(),
                     hint="return Tensors, or None for an input without a gradient",
                 )
         return [x.uop if isinstance(x, self.cls) else None for x in made]
@@ -183,7 +179,6 @@ def _hashable(name: str, backward: Callable[..., Any]) -> Callable[..., Any]:
     except TypeError as error:
         raise DTypeError(
             f"{name}: backward is a {type(backward).__name__}, which has no hash",
-            where=here(),
             hint="give a function, or its class a __hash__ that fits its __eq__",
         ) from error
     return backward
@@ -217,7 +212,6 @@ def _build(build: Callable[..., UOp], asked: _Built, name: str) -> UOp:
         raise DTypeError(
             f"{name} does not take a target, {counts} and {len(asked.variables)} variables: "
             f"{error}",
-            where=here(),
             hint="it is called as build(target, *outputs, *inputs, *variables)",
         ) from error
     except ValueError:  # a builtin, whose signature is not known
@@ -258,12 +252,12 @@ def _output(given: Any) -> tuple[Shape, DType]:
         shape, dtype = given
         lengths = tuple(index(n) for n in shape)
     except (TypeError, ValueError):
-        raise ShapeError(f"an output is given as {given!r}", where=here(), hint=_OUTPUTS) from None
+        raise ShapeError(f"an output is given as {given!r}", hint=_OUTPUTS) from None
     if any(n < 0 for n in lengths):
-        raise ShapeError(f"an output of shape {lengths}", where=here(), hint=_OUTPUTS)
+        raise ShapeError(f"an output of shape {lengths}", hint=_OUTPUTS)
     found = to_dtype(dtype) if isinstance(dtype, DType | str) else None
     if found is None or found.count != 1 or found is dtypes.void:
-        raise DTypeError(f"an output of dtype {dtype!r}", where=here(), hint=_OUTPUTS)
+        raise DTypeError(f"an output of dtype {dtype!r}", hint=_OUTPUTS)
     return lengths, found
 
 
@@ -273,7 +267,6 @@ def _device_of(name: str, inputs: Sequence[TensorBase], device: str | None) -> s
     if several is not None:
         raise DeviceError(
             f"{name} would run on {shown(several)} at once",
-            where=here(),
             hint="a kernel written by hand runs on one device: move its inputs there with .to()",
         )
     used = dict.fromkeys(d for x in inputs if (d := x.uop.one_device) is not None)
@@ -282,7 +275,6 @@ def _device_of(name: str, inputs: Sequence[TensorBase], device: str | None) -> s
     if len(used) > 1:
         raise DeviceError(
             f"{name} would read memory on {' and '.join(used)}",
-            where=here(),
             hint="move the inputs to one device with .to(device)",
         )
     return next(iter(used), Device.DEFAULT)
@@ -296,13 +288,11 @@ def _binds(name: str, variables: Iterable[Any]) -> list[UOp]:
             shown = given.op.name if isinstance(given, UOp) else repr(given)
             raise DTypeError(
                 f"{name}: a variable is given as {shown}",
-                where=here(),
                 hint='give it with its value: Variable("n", 1, 10).bind(5)',
             )
         if found.setdefault(given.src[0], given) is not given:
             raise DTypeError(
                 f"{name}: variable {given.src[0].arg[0]} is given twice",
-                where=here(),
                 hint="give it one value, or use two variables",
             )
     return list(found.values())

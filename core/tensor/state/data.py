@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from core.dtype import ConstType, DType, dtypes, least_upper_dtype, to_dtype
 from core.errors import DTypeError, ShapeError
 from core.runtime.buffer import buffer_of
-from core.tensor.calls.origin import here
 from core.uop.node import DeviceName
 from core.uop.ops import Ops
 from core.uop.parts import parts_of
@@ -37,7 +36,7 @@ _from_numpy: Final = {n: d for d, n in _numpy.items()}
 def numpy_dtype(dtype: DType) -> np.dtype[Any]:
     """The NumPy dtype of the same bytes. Raises DTypeError where NumPy has none."""
     if dtype not in _numpy:
-        raise DTypeError(f"NumPy has no {dtype}", where=here(), hint="cast to float32 first")
+        raise DTypeError(f"NumPy has no {dtype}", hint="cast to float32 first")
     return _numpy[dtype]
 
 
@@ -70,7 +69,6 @@ def bytes_to_memory(data: bytes | memoryview, dtype: DType, device: DeviceName) 
     if len(data) % dtype.itemsize:
         raise DTypeError(
             f"{len(data)} bytes are no whole number of {dtype}",
-            where=here(),
             hint=f"one element takes {dtype.itemsize} bytes",
         )
     uop = UOp.new_buffer(device, len(data) // dtype.itemsize, dtype)
@@ -96,7 +94,6 @@ def _from_uop(uop: UOp, device: DeviceName, dtype: DType | None) -> UOp:
     if uop.shape is None:
         raise DTypeError(
             f"{uop.op.name} is not the value of a Tensor",
-            where=here(),
             hint="give a constant, a bound variable, or a node with a shape",
         )
     if uop.op is Ops.CONST and not uop.src:
@@ -115,7 +112,6 @@ def dtype_of_array(dtype: np.dtype[Any]) -> DType:
 def _no_dtype(dtype: object) -> DTypeError:
     return DTypeError(
         f"no Tensor holds elements of {dtype}",
-        where=here(),
         hint="use one of " + ", ".join(d.name for d in dtypes.all),
     )
 
@@ -177,7 +173,6 @@ def _shape_of_list(data: Any) -> tuple[int, ...]:
         if len(shape) > MOST_AXES:
             raise ShapeError(
                 f"lists nested more than {MOST_AXES} deep",
-                where=here(),
                 hint="a Tensor has an axis per level; is a list an element of itself?",
             )
         if not data:
@@ -200,7 +195,6 @@ def _flatten(
         if not isinstance(value, bool | int | float):
             raise DTypeError(
                 f"no Tensor holds a value of type {type(data).__name__}",
-                where=here(),
                 hint="give numbers, nested lists of numbers, or an array",
             )
         into.append(value)
@@ -218,7 +212,6 @@ def _ragged(this: str, first: str, place: tuple[int, ...]) -> ShapeError:
     start = _brackets((0,) * len(place))
     return ShapeError(
         f"rows of different lengths: {start} {first}, and {_brackets(place)} {this}",
-        where=here(),
         hint="all rows need the same length: pad the shorter ones, or make a Tensor of each",
     )
 

@@ -17,7 +17,6 @@ from core.runtime.buffer import buffers
 from core.runtime.disk.device import disk_name, file_buffer, path_of
 from core.runtime.disk.file import File, replace_file
 from core.shape import ShapeTracker
-from core.tensor.calls.origin import here
 from core.uop.ops import GroupOp, Ops
 from core.uop.uop import UOp
 
@@ -37,7 +36,6 @@ def file_memory(path: Path | str, dtype: DType | None = None, size: int | None =
         if rest:
             raise RunError(
                 f"{file.path} of {file.size()} bytes holds no whole number of {wanted}",
-                where=here(),
                 hint=f"one element takes {wanted.itemsize} bytes",
             )
     name = disk_name(str(path))
@@ -75,7 +73,6 @@ def place_in_file(uop: UOp) -> tuple[UOp, int]:
         if not st.consecutive and st.size:
             raise DeviceError(
                 f"elements of shape {shape} that do not follow each other in their file",
-                where=here(),
                 hint="write to a slice of whole rows, or compute on another device and write all",
             )
         offset += st.views[0].offset * uop.dtype.itemsize
@@ -87,7 +84,6 @@ def place_in_file(uop: UOp) -> tuple[UOp, int]:
         elif uop.op is not Ops.BUFFER:
             raise DeviceError(
                 f"{uop.op.name} of a file cannot be written",
-                where=here(),
                 hint="write to the file's Tensor, its slices and bitcasts",
             )
     return uop, offset

@@ -7,87 +7,86 @@ computes is worked out when a value is asked for (core/passes/schedule/multi).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Self
+from typing import TYPE_CHECKING
 
 from core.errors import DeviceError, ShapeError
 from core.runtime.device import Device
-from core.tensor.calls.origin import here
-from core.tensor.state.base import TensorBase
+from core.tensor.state.base import make, same_value
 from core.uop.node import DeviceName
 from core.uop.ops import Ops
 from core.uop.shapes import part_shape
 from core.uop.shards import all_of, share
 from core.uop.uop import UOp
 
+if TYPE_CHECKING:
+    from core.tensor import Tensor
 
-class Sharding(TensorBase):
-    """Values on several devices."""
 
-    __slots__ = ()
+@property
+def axis(self: Tensor) -> int | None:
+    """The axis along which the values are cut into parts, one for each device; None where each
+    device has all of them, and on one device."""
+    return self.uop.axis
 
-    @property
-    def axis(self) -> int | None:
-        """The axis along which the values are cut into parts, one for each device; None where each
-        device has all of them, and on one device."""
-        return self.uop.axis
 
-    def shard(self, devices: Sequence[str], axis: int | None = None) -> Self:
-        """The values on several devices: cut along `axis` into equal parts, one for each device in
-        order, or (None) all of them on each.
+def shard(self: Tensor, devices: Sequence[str], axis: int | None = None) -> Tensor:
+    """The values on several devices: cut along `axis` into equal parts, one for each device in
+    order, or (None) all of them on each.
 
-        Results of operations are cut as their operands are; a sum over the axis that is cut is on
-        all devices. Raises DeviceError for fewer than two devices, or one that is named twice, and
-        ShapeError where the devices do not divide the axis.
-        """
-        names = Device.names(devices)
-        if isinstance(names, str):
-            raise DeviceError(
-                f"a Tensor on {names} alone has no parts",
-                where=here(),
-                hint="name two devices or more, or use .to(device)",
-            )
-        if axis is None and self.uop.axis is None:
-            return self.to(names)
-        cut = None if axis is None else self._cut_axis(axis, len(names))
-        uop = self.uop
-        if isinstance(uop.device, tuple) or uop.device is None:
-            same = self.device == names and cut == uop.axis
-            return self._same_value() if same else self._make(self.to(names).uop.cut(cut))
-        shares = (share(all_of(uop.shaped), cut, i, len(names)) for i in range(len(names)))
-        pairs = zip(shares, names, strict=True)
-        parts = (uop.shrink(own).copy_to_device(name) for own, name in pairs)
-        return self._make(UOp(Ops.MULTI, uop.dtype, tuple(parts), cut))
+    Results of operations are cut as their operands are; a sum over the axis that is cut is on
+    all devices. Raises DeviceError for fewer than two devices, or one that is named twice, and
+    ShapeError where the devices do not divide the axis.
+    """
+    names = Device.names(devices)
+    if isinstance(names, str):
+        raise DeviceError(
+            f"a Tensor on {names} alone has no parts",
+            hint="name two devices or more, or use .to(device)",
+        )
+    if axis is None and self.uop.axis is None:
+        return self.to(names)
+    cut = None if axis is None else _cut_axis(self, axis, len(names))
+    uop = self.uop
+    if isinstance(uop.device, tuple) or uop.device is None:
+        same = self.device == names and cut == uop.axis
+        return same_value(self) if same else make(self, self.to(names).uop.cut(cut))
+    shares = (share(all_of(uop.shaped), cut, i, len(names)) for i in range(len(names)))
+    pairs = zip(shares, names, strict=True)
+    parts = (uop.shrink(own).copy_to_device(name) for own, name in pairs)
+    return make(self, UOp(Ops.MULTI, uop.dtype, tuple(parts), cut))
 
-    def shard_(self, devices: Sequence[str], axis: int | None = None) -> Self:
-        """Moves this Tensor (and its gradient) to several devices, as `shard` does."""
-        made = self.shard(devices, axis)
-        if made.uop is not self.uop:
-            self.place = None
-            self.uop = made.uop
-        if self.grad is not None:
-            self.grad = self.grad.shard(devices, axis)
-        return self
 
-    def shard_like(self, y: Self) -> Self:
-        """The values on the device or devices of `y`, cut along the same axis.
+def shard_(self: Tensor, devices: Sequence[str], axis: int | None = None) -> Tensor:
+    """Moves this Tensor (and its gradient) to several devices, as `shard` does."""
+    made = self.shard(devices, axis)
+    if made.uop is not self.uop:
+        self.place = None
+        self.uop = made.uop
+    if self.grad is not None:
+        self.grad = self.grad.shard(devices, axis)
+    return self
 
-        Raises ShapeError where the devices do not divide it.
-        """
-        if isinstance(y.device, str):
-            return self.to(y.device)
-        return self.shard(y.device, y.axis)
 
-    def _cut_axis(self, axis: int, count: int) -> int:
-        """The number of an axis that `count` devices are to share."""
-        if not -self.ndim <= axis < self.ndim:
-            raise ShapeError(
-                f"shard along axis {axis} of a Tensor with {self.ndim} axes",
-                where=here(),
-                hint=f"the shape is {self.shape}; axis=None gives each device all of it",
-            )
-        found = axis % self.ndim
-        part_shape(self.shape, found, count)
-        return found
+def shard_like(self: Tensor, y: Tensor) -> Tensor:
+    """The values on the device or devices of `y`, cut along the same axis.
+
+    Raises ShapeError where the devices do not divide it.
+    """
+    if isinstance(y.device, str):
+        return self.to(y.device)
+    return self.shard(y.device, y.axis)
+
+
+def _cut_axis(self: Tensor, axis: int, count: int) -> int:
+    """The number of an axis that `count` devices are to share."""
+    if not -self.ndim <= axis < self.ndim:
+        raise ShapeError(
+            f"shard along axis {axis} of a Tensor with {self.ndim} axes",
+            hint=f"the shape is {self.shape}; axis=None gives each device all of it",
+        )
+    found = axis % self.ndim
+    part_shape(self.shape, found, count)
+    return found
 
 
 def move_hint(device: DeviceName) -> str:

@@ -13,7 +13,6 @@ from typing import Final, Self
 
 from core.errors import ShapeError
 from core.helpers import prod
-from core.tensor.calls.origin import here
 
 DOTS: Final = "..."
 _WORD: Final = re.compile(r"\s*(\(|\)|\.\.\.|1|[A-Za-z_][A-Za-z0-9_]*)")
@@ -117,6 +116,5 @@ def _lengths(
 def _wrong(formula: str, why: str) -> ShapeError:
     return ShapeError(
         f"rearrange formula {formula!r} does not fit: {why}",
-        where=here(),
         hint='write names as in "batch (row column) -> batch column row"',
     )
