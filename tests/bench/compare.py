@@ -27,6 +27,7 @@ from viz.compare.matching.difference import step_keys
 from viz.compare.matching.keys import NodeKeys
 from viz.compare.matching.rules import Rules
 from viz.compare.matching.side import Side
+from viz.dialect.rundialect import RunDialect
 from viz.read.tracefile import TraceFile
 from viz.views.store import Store
 from viz.write.writer import TraceWriter
@@ -72,7 +73,7 @@ def keys(folder: Path) -> Iterator[Row]:
     ):
         file = TraceFile(path)
         file.refresh()
-        seconds = least(lambda f=file: NodeKeys(f).refresh())
+        seconds = least(lambda f=file: NodeKeys(f, RunDialect()).refresh())
         count = file.nodes.count
         yield f"keys of {count:,} nodes, {what}", f"{seconds:.2f} s", mark
         file.close()

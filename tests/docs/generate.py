@@ -11,10 +11,13 @@ import sys
 from pathlib import Path
 
 from tests.docs.of_core import ROOT
-from tests.docs.of_viz import answers_module
+from tests.docs.of_viz import answers_module, dialect_module
 from tests.docs.tables import PARTS
 
-FILES = {ROOT / "viz/web/src/data/answers.ts": answers_module}
+FILES = {
+    ROOT / "viz/web/src/data/answers.ts": answers_module,
+    ROOT / "viz/web/test/dev/dialect.ts": dialect_module,
+}
 
 _PART = re.compile(r"(<!-- generated: ([\w ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 

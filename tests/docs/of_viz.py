@@ -6,6 +6,7 @@ Reads the code only.
 from __future__ import annotations
 
 import argparse
+import json
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -21,6 +22,7 @@ from viz.check.known.answers import CHECK_ANSWERS
 from viz.command.parser import FINDS, build_parser, commands_of
 from viz.compare.answers import PAIR_ANSWERS
 from viz.compare.gate import CONDITIONS
+from viz.coredialect.adapter import DIALECT
 from viz.format.rows import TABLES
 from viz.server.api import api
 from viz.server.app import RunConverter
@@ -154,6 +156,20 @@ def answers_module() -> str:
         f"{_imports(types)}"
         f"{_questions('Answers', 'PATHS', own, 'run')}"
         f"{_questions('PairAnswers', 'PAIR_PATHS', pairs, 'pair')}"
+    )
+
+
+def dialect_module() -> str:
+    """The dialect of `core` as the page is told of it, as TypeScript, for made-up data."""
+    ops = DIALECT.data()["ops"]
+    lines = [f"    {name}: {json.dumps(words)},\n" for name, words in ops.items()]
+    rest = {name: value for name, value in DIALECT.data().items() if name != "ops"}
+    return (
+        "/** The dialect of `core`. Written by `python -m tests.docs.generate` from\n"
+        " * viz/coredialect/ops.py: change that. */\n"
+        'import type { Dialect } from "../../src/data/messages/bundle.ts";\n\n'
+        f"export const dialect: Dialect = {{\n  ...{json.dumps(rest)},\n  ops: {{\n"
+        f"{''.join(lines)}  }},\n}};\n"
     )
 
 

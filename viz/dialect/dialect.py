@@ -8,10 +8,12 @@ means nothing, so that an adapter gives what it has. Never imports a compiler.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import Enum
+from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple, Protocol, get_args
 
+from viz.dialect.argtext import Spell
 from viz.read.records import Context, Rewrite
 from viz.read.tracefile import TraceFile
 
@@ -67,6 +69,17 @@ class Fact(NamedTuple):
 NO_FACT: Final = Fact()
 
 
+_DEFAULT: Final = Op()
+_ON_PAGE: Final = {"on_bool": "onBool"}
+
+
+def op_data(op: Op) -> dict[str, Any]:
+    """An op as the page is told of it, without what says nothing."""
+    found = {f.name: getattr(op, f.name) for f in fields(op) if f.name != "computes"}
+    said = {name: value for name, value in found.items() if value != getattr(_DEFAULT, name)}
+    return {_ON_PAGE.get(name, name): value for name, value in said.items()}
+
+
 class Action(Enum):
     """What can be done with a run besides looking at it; the value is its name on the page."""
 
@@ -113,6 +126,11 @@ class Dialect:
     title: str = ""
     ops: Mapping[str, Op] = field(default_factory=_no_ops)
     facts: Callable[[TraceFile], Facts] | None = None
+    spell: Spell | None = None
+    """The text of an object that arguments are written in as JSON."""
+    lasting: Callable[[str], str] | None = None
+    """An argument, as the trace has it, without what another run of the same program has
+    otherwise, such as names that are made up."""
     derived_text: Callable[[TraceFile, Sequence[Sequence[int]]], str | None] | None = None
     """The text of a program that its trace leaves out because it follows from the nodes behind its
     lines; None where it does not follow."""
@@ -122,6 +140,28 @@ class Dialect:
     """The tiles of a kernel with these passes, of a `viz.views.process.Process`."""
     actions: frozenset[Action] = frozenset()
     """What of the explorer's actions is there for its traces."""
+
+    def op(self, name: str) -> Op:
+        """What is known of an op."""
+        found = self.ops.get(name)
+        while found is None and (name := name.rpartition(".")[0]):
+            found = self.ops.get(f"{name}.")
+        return _DEFAULT if found is None else found
+
+    @cached_property
+    def commutative(self) -> frozenset[str]:
+        """The ops whose two sources may stand in either order, case-folded."""
+        return frozenset(name.casefold() for name, op in self.ops.items() if op.commutes)
+
+    def data(self) -> dict[str, Any]:
+        """In the form of the page."""
+        return {
+            "name": self.name,
+            "version": self.version,
+            "title": self.title or self.name,
+            "ops": {name: op_data(op) for name, op in self.ops.items()},
+            "actions": sorted(action.value for action in self.actions),
+        }
 
 
 PLAIN: Final = Dialect(name="")

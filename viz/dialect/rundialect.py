@@ -6,10 +6,11 @@ is shown as nodes and texts. Resolved once per run, never per node.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 from core.errors import BudgetError, UopvizError
+from viz.dialect.argtext import ArgTexts, Show
 from viz.dialect.dialect import NO_FACT, PLAIN, Dialect, Fact, Facts
 from viz.dialect.saidfacts import SaidFacts
 from viz.read.database import Problem
@@ -25,6 +26,14 @@ class RunDialect:
     def __init__(self, dialect: Dialect = PLAIN, problem: Problem | None = None) -> None:
         self.dialect = dialect
         self.problems = [] if problem is None else [problem]
+        self.arg_text = ArgTexts(None if dialect.spell is None else self._spelled)
+        """The text of an argument, as people write it."""
+
+    def _spelled(self, fields: Mapping[str, Any], show: Show) -> str | None:
+        spell = self.dialect.spell
+        if spell is None:
+            return None
+        return self.ask("its spelling", lambda: _text(spell(fields, show)), None)
 
     def facts(self, file: TraceFile) -> CheckedFacts:
         """The facts of the nodes of a file."""
@@ -64,6 +73,13 @@ class RunDialect:
             return None
         return self.ask("its derived text", lambda: make(file, lines), None)
 
+    def lasting(self, argument: str) -> str:
+        """An argument without what another run has otherwise. Raises BudgetError."""
+        make = self.dialect.lasting
+        if make is None:
+            return argument
+        return self.ask("its arguments", lambda: _text(make(argument)), None) or argument
+
     def graph_data(self, file: TraceFile, order: list[int]) -> dict[str, Any] | None:
         """Nodes as the compiler reads a graph; None where it reads none. Raises BudgetError."""
         make = self.dialect.graph_data
@@ -86,6 +102,7 @@ class CheckedFacts:
 
     def __init__(self, run: RunDialect, file: TraceFile) -> None:
         self._run, self._file = run, file
+        self.arg_text = run.arg_text
         self._stated = SaidFacts(file)
         make = run.dialect.facts
         nothing: Facts = self._stated
@@ -111,6 +128,13 @@ class CheckedFacts:
 
     def _asked(self) -> Facts:
         return self._stated if self._run.dialect.facts is None else self.own
+
+
+def _text(found: object) -> str | None:
+    """A text from an adapter, or None. Raises TypeError."""
+    if found is None or isinstance(found, str):
+        return found
+    raise TypeError("it is no text")
 
 
 def _checked(found: object, count: int) -> list[Fact]:

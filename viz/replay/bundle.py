@@ -16,13 +16,12 @@ import numpy as np
 from core.errors import BudgetError
 from core.garbage import collector_paused
 from viz.budget import part, take
-from viz.dialect.dialect import Facts
+from viz.dialect.rundialect import CheckedFacts
 from viz.read.nodes import Sources
 from viz.read.origins import OriginsOf
 from viz.read.records import Rewrite
 from viz.read.steps import Events, Match, read_steps
 from viz.read.tracefile import TraceFile
-from viz.replay.argtext import arg_text
 from viz.replay.failures import Failure
 from viz.replay.slots import Delta, Slots
 
@@ -34,7 +33,7 @@ MAX_NODES: Final = 400_000
 MAX_LOOKED: Final = 50_000
 """Slots of all steps together that are looked at for circles; the last step always is."""
 MAX_TEXT: Final = 2000
-"""Longer names of ops, dtypes, files are cut; arguments are by `arg_text`."""
+"""Longer names of ops, dtypes, files are cut; arguments are by the dialect."""
 
 _NODE: Final = 700
 """Bytes of a node in the message, apart from its sources and texts."""
@@ -64,7 +63,7 @@ class Numbers:
 def make_bundle(
     file: TraceFile,
     rewrite: Rewrite,
-    facts: Facts,
+    facts: CheckedFacts,
     numbers: Numbers,
     place: Place,
     learn: Learn = _forget,
@@ -81,7 +80,7 @@ def make_bundle(
 def _make(
     file: TraceFile,
     rewrite: Rewrite,
-    facts: Facts,
+    facts: CheckedFacts,
     numbers: Numbers,
     place: Place,
     learn: Learn,
@@ -246,7 +245,7 @@ class _Table:
         self,
         file: TraceFile,
         sources: Sources,
-        facts: Facts,
+        facts: CheckedFacts,
         global_id: Ids,
         place: Place,
         origins: OriginsOf,
@@ -278,9 +277,9 @@ class _Table:
         facts = self._facts.of(order)
         ops, op = self._strings("op", lambda text: text or "?")
         dtypes, dtype = self._strings("dtype", str)
-        args, arg = self._strings("arg", arg_text)
+        args, arg = self._strings("arg", self._facts.arg_text)
         locs, loc = self._strings("loc", self._place)
-        tags, tag = self._strings("tag", arg_text)
+        tags, tag = self._strings("tag", self._facts.arg_text)
         origins, origin = self._origins()
         shapes, shape = _tabulate([fact.shape for fact in facts])
         devices, device = _tabulate([fact.device for fact in facts])
@@ -336,7 +335,7 @@ class _Table:
 
 
 def _cut(text: str) -> str:
-    if len(text) <= MAX_TEXT + 100:  # leaves alone what `arg_text` has cut
+    if len(text) <= MAX_TEXT + 100:  # leaves alone what `ArgTexts` has cut
         return text
     return f"{text[:MAX_TEXT]}... ({len(text) - MAX_TEXT} more)"
 

@@ -6,14 +6,13 @@ program is listed without reasons. Takes what it needs from the budget in force,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from core.errors import TraceError
 from viz.budget import take
 from viz.dialect.rundialect import RunDialect
 from viz.read.tracefile import TraceFile
-from viz.replay.argtext import arg_text
 
 _NODE: Final = 600
 """Bytes of a node and of its line."""
@@ -30,10 +29,11 @@ def listing(file: TraceFile, lines: Sequence[Sequence[int]], dialect: RunDialect
     if not lines or lines[0] or any(len(line) != 1 for line in lines[1:]):
         raise TraceError("a linear program is damaged (its lines are not a node each)")
     text = dialect.derived_text(file, lines)
-    return _plain(file, [node for (node,) in lines[1:]]) if text is None else text
+    nodes = [node for (node,) in lines[1:]]
+    return _plain(file, nodes, dialect.arg_text) if text is None else text
 
 
-def _plain(file: TraceFile, nodes: Sequence[int]) -> str:
+def _plain(file: TraceFile, nodes: Sequence[int], arg_text: Callable[[str], str]) -> str:
     """The program without reasons, from the texts of the trace."""
     said = sum(len(file.text(int(file.nodes.field("arg")[node]))) for node in nodes)
     used = sum(map(file.nodes.source_count, nodes))  # again for each time that a node is listed

@@ -19,12 +19,12 @@ from typing import Any, Final, NamedTuple
 
 from core.errors import TraceError
 from viz.budget import Budget, take, within
+from viz.dialect.registry import dialect_of
 from viz.format import schema
 from viz.format.events import MatchField
 from viz.format.rows import ARTIFACT_HEADS, CONTEXTS, META, REWRITES, RULE_TOTALS, RULES
 from viz.format.table import Table
 from viz.read.tracefile import TraceFile
-from viz.replay.argtext import arg_text
 from viz.views.process import STRIDE
 from viz.views.tree import calls_of
 
@@ -284,6 +284,7 @@ def _captured(file: TraceFile) -> Iterable[Sequence[Any]]:
 def _nodes(file: TraceFile) -> Iterable[Sequence[Any]]:
     names = ("op", "dtype", "arg", "origin")
     columns = [file.nodes.field(name).tolist() for name in names]
+    arg_text = dialect_of(file.meta).arg_text
     for node in range(1, file.nodes.count + 1):
         op, dtype, arg, origin = (file.text(column[node]) for column in columns)
         yield node, op, dtype, arg_text(arg) if arg else None, origin or None

@@ -12,6 +12,7 @@ from typing import Any, Final, cast
 
 from core.render.kinds import KINDS
 from core.target import targets
+from viz.dialect.dialect import PLAIN
 from viz.dialect.rundialect import RunDialect
 from viz.files.alive import is_alive
 from viz.format.cells import as_int, as_number, as_text
@@ -60,6 +61,7 @@ def run_data(
         "bytes": sum(f.db.size() for f in files),
         "file": str(files[0].path),
         "format": {"trace": files[0].db.version, "export": None},
+        "dialect": (PLAIN if dialect is None else dialect.dialect).data(),
         "kinds": kinds_data(),
         "families": {target.name: target.family for target in targets.values()},
         "lost": sum(len(f.db.problems) for f in files),

@@ -16,9 +16,14 @@ from viz.compare.matching.buffers import graph_key
 from viz.compare.matching.canonical import canonical_arg, canonical_tag
 from viz.compare.matching.keys import NodeKeys
 from viz.compare.matching.side import Side
+from viz.coredialect.adapter import DIALECT
+from viz.dialect.rundialect import RunDialect
+from viz.format.schema import CORE_DIALECT
 from viz.read.tracefile import TraceFile
 from viz.views.store import Store
 from viz.write.writer import TraceWriter
+
+OURS = RunDialect(DIALECT)
 
 ROOT = Path(__file__).parents[3]
 
@@ -26,7 +31,7 @@ ROOT = Path(__file__).parents[3]
 def keys_of(path: Path) -> tuple[TraceFile, NodeKeys]:
     file = TraceFile(path)
     file.refresh()
-    keys = NodeKeys(file)
+    keys = NodeKeys(file, OURS)
     keys.refresh()
     file.close()
     return file, keys
@@ -74,7 +79,7 @@ def test_what_a_node_is_takes_part_and_nothing_else(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_arguments_in_canonical_form(op: str, a: str, b: str, same: bool) -> None:
-    assert (canonical_arg(op, a) == canonical_arg(op, b)) is same
+    assert (canonical_arg(OURS, op, a) == canonical_arg(OURS, op, b)) is same
 
 
 def test_tags_that_are_numbers_are_history() -> None:
@@ -105,7 +110,7 @@ def test_keys_grow_with_the_trace_and_stay_as_they_were(tmp_path: Path) -> None:
         t.flush()
         file = TraceFile(path)
         file.refresh()
-        keys = NodeKeys(file)
+        keys = NodeKeys(file, OURS)
         keys.refresh()
         first = keys.keys.tolist()
         t.node("NEG", "int32", (one,))
@@ -127,7 +132,7 @@ def test_keys_are_within_a_budget(tmp_path: Path) -> None:
     file = TraceFile(path)
     file.refresh()
     with pytest.raises(BudgetError), within(Budget("the keys", items=4000)):
-        NodeKeys(file).refresh()
+        NodeKeys(file, OURS).refresh()
     file.close()
 
 
@@ -137,7 +142,7 @@ def test_buffers_of_a_graph_are_told_apart(tmp_path: Path) -> None:
     found: list[int] = []
     for name, numbers, last in (("a", ("1", "2"), 0), ("b", ("1", "2"), 1), ("c", ("9", "7"), 0)):
         path = tmp_path / f"{name}.viz"
-        with TraceWriter(path, {}) as t:
+        with TraceWriter(path, {"dialect": CORE_DIALECT}) as t:
             unique = [t.node("UNIQUE", "void", arg=number) for number in numbers]
             x, y = (t.node("BUFFER", "float32", (u,), arg="4") for u in unique)
             product = t.node("MUL", "float32", (x, y))

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from core.errors import EnvError
+from core.uop.ops import GroupOp, Ops
 from viz.dialect import registry
 from viz.dialect.dialect import Action, Dialect, Fact, Op
 from viz.dialect.saidfacts import View, each_node
@@ -202,7 +203,40 @@ def test_no_trace_says_what_is_imported(tmp_path: Path, monkeypatch: pytest.Monk
     assert "evil" not in sys.modules and "uopviz_dialect_evil" not in sys.modules
 
 
-def test_cores_adapter_has_every_action() -> None:
+def test_arguments_and_searches_are_the_dialects(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A foreign ADD commutes where its dialect says so, and its objects are written as it says."""
+
+    def write_sum(path: Path) -> None:
+        with TraceWriter(path, {"command": ["mycc"], "ended": 1.0, "dialect": OTHER}) as t:
+            view = t.node("LOAD", "int32", arg='{"view":{"shape":[2]}}')
+            root = t.node("ADD", "int32", (view, t.node("CONST", "int32", arg="1")))
+            t.rewrite_end(t.rewrite_begin("p", root), root)
+
+    def hits_and_args() -> tuple[int, list[str]]:
+        store = Store(tmp_path / "t.viz")
+        found = store.search("ADD(CONST, LOAD)")["total"], sorted(store.bundle(1)["args"])  # type: ignore[index]
+        store.close()
+        return found
+
+    write_sum(tmp_path / "t.viz")
+    install(monkeypatch, Dialect(name="mycc", version=3))
+    assert hits_and_args() == (0, ["(2,)", "1"])
+    ops = {"ADD": Op(commutes=True)}
+    spelled = Dialect(name="mycc", version=3, ops=ops, spell=lambda fields, show: "|".join(fields))
+    install(monkeypatch, spelled)
+    assert hits_and_args() == (1, ["1", "view"])
+    install(monkeypatch, Dialect(name="mycc", version=3, ops=ops, spell=explodes))
+    assert hits_and_args()[1] == ["(2,)", "1"]
+
+
+def test_cores_adapter_knows_every_op_and_action() -> None:
     core = registry.find(str(CORE_DIALECT["name"]))
     assert core is not None and core.actions == frozenset(Action)
-    assert all(isinstance(op, Op) for op in core.ops.values())
+    assert [*core.ops] == [op.name for op in Ops]
+    groups = {name: op.group for name, op in core.ops.items()}
+    assert groups["LDMATRIX"] == groups["COPY_ASYNC"] == "memory"
+    assert groups["COMMIT"] == groups["WAIT"] == "control" and groups["SHUFFLE"] == "movement"
+    arithmetic = {name for name, group in groups.items() if group == "arithmetic"}
+    assert arithmetic == {op.name for op in GroupOp.Elementwise}

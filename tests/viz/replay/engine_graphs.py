@@ -14,7 +14,8 @@ from typing import Any
 from core.uop.args import encode_arg
 from core.uop.observe import NullObserver
 from core.uop.uop import UOp
-from viz.replay.argtext import arg_text
+from viz.coredialect.arguments import spell
+from viz.dialect.argtext import ArgTexts
 
 
 @dataclass
@@ -116,7 +117,12 @@ class Texts:
 
 
 def _shown(arg: object) -> str | None:
-    return None if arg is None else arg_text(json.dumps(encode_arg(arg), separators=(",", ":")))
+    return (
+        None if arg is None else ArgTexts(spell)(json.dumps(encode_arg(arg), separators=(",", ":")))
+    )
+
+
+_SPELL = ArgTexts(spell)
 
 
 State = dict[int, tuple[int, list[int]]]

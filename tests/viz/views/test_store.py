@@ -7,7 +7,8 @@ from pathlib import Path
 from core.uop.observe import context
 from core.uop.rewrite import graph_rewrite
 from tests.viz.samples import random_graph, rules
-from viz.replay.argtext import arg_text
+from viz.coredialect.arguments import spell
+from viz.dialect.argtext import ArgTexts
 from viz.replay.graphtext import states
 from viz.trace import Recorder
 from viz.views.places import Places
@@ -131,7 +132,7 @@ def test_arguments_as_text() -> None:
         ("[" * 100_000, "[" * 2000 + "... (98000 more)"),
         ('{"view": {"shape": 3, "mask": 7}}', "scalar mask "),
     ):
-        assert arg_text(data) == text
+        assert ArgTexts(spell)(data) == text
 
 
 def test_short_names_of_files() -> None:

@@ -22,6 +22,8 @@ from core.helpers import Context
 from tests.viz.test_json import SHAPES
 from viz.cli import main
 from viz.compare.matching.canonical import canonical_arg
+from viz.coredialect.adapter import DIALECT
+from viz.dialect.rundialect import RunDialect
 from viz.views.store import Store
 from viz.whatif.replay import replay
 
@@ -187,6 +189,6 @@ def test_runs_are_compared_without_what_their_searches_found() -> None:
         return json.dumps({"kernelinfo": {"name": "", "opts": None, **more}})
 
     opts = [{"opt": {"op": "UPCAST", "axis": 0, "arg": 4}}]
-    plain = canonical_arg("SINK", info())
-    assert canonical_arg("SINK", info(opts=opts, found_for="x86-64")) == plain
-    assert canonical_arg("SINK", info(opts=opts)) != plain
+    plain = canonical_arg(RunDialect(DIALECT), "SINK", info())
+    assert canonical_arg(RunDialect(DIALECT), "SINK", info(opts=opts, found_for="x86-64")) == plain
+    assert canonical_arg(RunDialect(DIALECT), "SINK", info(opts=opts)) != plain

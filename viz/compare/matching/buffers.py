@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Final
 
 from viz.budget import take
-from viz.compare.matching.canonical import COUNTED
 from viz.compare.matching.side import Part
 
 _STEP: Final = 0x9E3779B97F4A7C15
@@ -23,7 +22,8 @@ def graph_key(part: Part, root: int) -> int:
     if not part.key(root):
         return 0
     sources, ops = part.file.nodes.sources, part.file.nodes.field("op")
-    counted = {s for s in set(ops.tolist()) if part.file.name(s) in COUNTED}
+    dialect = part.process.dialect.dialect
+    counted = {s for s in set(ops.tolist()) if dialect.op(part.file.name(s)).counted}
     if not counted:
         return 0
     number: dict[int, int] = {}

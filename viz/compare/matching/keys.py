@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from viz.budget import take
 from viz.compare.matching.canonical import canonical_arg, canonical_tag, text_key
+from viz.dialect.rundialect import RunDialect
 from viz.format.pack import Ints
 from viz.read.nodes import Growing
 from viz.read.tracefile import TraceFile
@@ -38,8 +39,8 @@ _PART: Final = 1 << 16
 class NodeKeys:
     """The keys of the nodes of one file; `refresh` makes those of new nodes."""
 
-    def __init__(self, file: TraceFile) -> None:
-        self._file = file
+    def __init__(self, file: TraceFile, dialect: RunDialect) -> None:
+        self._file, self._dialect = file, dialect
         self._heads, self._keys = Growing(), Growing()
         self._of_head: dict[tuple[int, ...], int] = {}
 
@@ -106,7 +107,12 @@ class NodeKeys:
         text = self._file.text
         name = text(op)
         take((len(text(arg)) + len(text(tag))) // 16)
-        own = name, text(dtype), canonical_arg(name, text(arg)), canonical_tag(text(tag))
+        own = (
+            name,
+            text(dtype),
+            canonical_arg(self._dialect, name, text(arg)),
+            canonical_tag(text(tag)),
+        )
         key = text_key("\0".join(own))
         return ((key * _STEP) & _MASK) ^ (key >> 31)
 

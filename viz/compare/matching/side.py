@@ -35,7 +35,7 @@ class Part:
     def __init__(self, process: Process) -> None:
         self.process = process
         self.file: TraceFile = process.file
-        self.keys = NodeKeys(process.file)
+        self.keys = NodeKeys(process.file, process.dialect)
         self.matches = MatchTable(process.file)
 
     def refresh(self, seconds: float = float("inf")) -> float:

@@ -16,6 +16,8 @@ from viz.budget import answering
 from viz.check.known.answers import CHECKS, VERDICTS
 from viz.check.known.kept import checked_pass
 from viz.check.known.whole import kernels_in
+from viz.dialect.registry import dialect_of
+from viz.format.schema import CORE_DIALECT
 from viz.read.database import Problem
 from viz.read.tracefile import TraceFile
 from viz.replay.graphtext import step_text
@@ -96,6 +98,8 @@ class Reopened:
             what = "this exported file holds no trace: its kernels cannot be compiled or run here"
             problems = [Problem(what, path.name, _ANSWERS_ONLY)]
         self._run = cast("Data", run)
+        if "dialect" not in self._run:  # of before an answer said it: its graphs are core's
+            self._run["dialect"] = dialect_of({"dialect": CORE_DIALECT}).dialect.data()
         noted, stated = self._run.get("problems"), self._run.get("format")
         said = [p.data() for p in problems]
         said += cast("list[Any]", noted) if isinstance(noted, list) else []

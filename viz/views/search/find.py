@@ -91,11 +91,11 @@ def find(
 
     def ops() -> Iterator[str]:
         for process in processes:
-            yield from Structures(process.file).ops()
+            yield from Structures(process.file, process.dialect.arg_text).ops()
 
     if wanted and is_structural(wanted, ops):
         try:
-            shape = parse(wanted)
+            shape = parse(wanted, processes[0].dialect.dialect.commutative)
             with answering("the search for this structure"):
                 for process in processes:
                     add(_nodes(process, shape))
@@ -152,7 +152,7 @@ def _kind(process: Process, hit: Hit) -> str:
 
 def _nodes(process: Process, shape: Shape) -> Iterator[Found]:
     """One hit for a node that is found in several passes of a kernel, where it is found first."""
-    structures = Structures(process.file, process.node)
+    structures = Structures(process.file, process.dialect.arg_text, process.node)
     history: dict[tuple[int, int], list[Place]] = {}
     for place in structures.search(shape):
         context = process.file.rewrites[place.rewrite].context

@@ -54,7 +54,7 @@ def search_index(
     done = True
     for process in processes:
         file = process.file
-        for text in sorted(Structures(file).ops()):
+        for text in sorted(Structures(file, process.dialect.arg_text).ops()):
             ops.add(text)
         told = {c.id: calls_of(c) for c in [*file.contexts.values()]}
         calls += [(process.id(c), names) for c, names in told.items() if names is not None]

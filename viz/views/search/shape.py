@@ -20,12 +20,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from core.errors import TraceError
-from core.uop.ops import GroupOp
 
 MAX_LENGTH: Final = 400
 """Characters of a query."""
 MAX_DEPTH: Final = 12
-COMMUTATIVE: Final = frozenset(op.name.casefold() for op in GroupOp.Commutative)
 _TOKEN: Final = re.compile(
     r'\s*(?:(?P<word>[A-Za-z_]\w*)|(?P<number>-?(?:\d+\.?\d*(?:e[+-]?\d+)?|inf)|nan)'
     r'|"(?P<text>[^"]*)"|(?P<sign>\.\.\.|[(),.|]))', re.ASCII,
@@ -46,18 +44,14 @@ class Shape:
     src: tuple[Shape, ...] | None = None
     rest: bool = False
     name: str | None = None
+    commutes: bool = False
+    """Whether its two sources may stand in either order."""
 
     def walk(self) -> Iterator[Shape]:
         """This and all below it."""
         yield self
         for inner in self.src or ():
             yield from inner.walk()
-
-    @property
-    def commutes(self) -> bool:
-        """Whether its two sources may stand in either order."""
-        two = self.src is not None and len(self.src) == 2 and not self.rest
-        return two and self.ops is not None and self.ops <= COMMUTATIVE
 
 
 def is_structural(text: str, ops: Callable[[], Iterable[str]] = tuple) -> bool:
@@ -69,11 +63,12 @@ def is_structural(text: str, ops: Callable[[], Iterable[str]] = tuple) -> bool:
     return called is not None and called[1].casefold() in {op.casefold() for op in ops()}
 
 
-def parse(text: str) -> Shape:
-    """The structure that a query describes. Raises TraceError with what is wrong in it."""
+def parse(text: str, commutative: frozenset[str] = frozenset()) -> Shape:
+    """The structure that a query describes; `commutative`: the ops, case-folded, whose two sources
+    may stand in either order. Raises TraceError with what is wrong in it."""
     if len(text) > MAX_LENGTH:
         raise TraceError(f"the query is longer than {MAX_LENGTH} characters")
-    parser = _Parser(text)
+    parser = _Parser(text, commutative)
     found = parser.node(0)
     parser.end()
     return found
@@ -88,8 +83,8 @@ class _Token:
 
 
 class _Parser:
-    def __init__(self, text: str) -> None:
-        self._text = text
+    def __init__(self, text: str, commutative: frozenset[str]) -> None:
+        self._text, self._commutative = text, commutative
         self._tokens = [*self._read()]
         self._next = 0
 
@@ -118,7 +113,9 @@ class _Parser:
         if plain and words[0] != "_" and words[0].islower():
             return Shape(name=words[0])
         ops = None if words == ["_"] else frozenset(word.casefold() for word in words)
-        return Shape(ops, dtype, arg, src, rest)
+        two = src is not None and len(src) == 2 and not rest
+        commutes = two and ops is not None and ops <= self._commutative
+        return Shape(ops, dtype, arg, src, rest, commutes=commutes)
 
     def _sources(self, depth: int) -> tuple[tuple[Shape, ...], bool]:
         src: list[Shape] = []

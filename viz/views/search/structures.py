@@ -18,7 +18,6 @@ from viz.format import schema
 from viz.format.events import EventArrays
 from viz.read.records import Rewrite
 from viz.read.tracefile import TraceFile
-from viz.replay.argtext import arg_text
 from viz.views.search.shape import Shape
 
 Mask = npt.NDArray[np.bool_]
@@ -38,10 +37,13 @@ class Place:
 
 
 class Structures:
-    """Structural search in one file. `number`: that of a node in the whole run."""
+    """Structural search in one file. `arg_text`: how an argument is written; `number`: that of a
+    node in the whole run."""
 
-    def __init__(self, file: TraceFile, number: Callable[[int], int] = int) -> None:
-        self._file, self._number = file, number
+    def __init__(
+        self, file: TraceFile, arg_text: Callable[[str], str], number: Callable[[int], int] = int
+    ) -> None:
+        self._file, self._arg_text, self._number = file, arg_text, number
 
     def search(self, shape: Shape) -> list[Place]:
         """For every rewrite that has such a node in one of its graphs, where the first one is; in
@@ -64,7 +66,7 @@ class Structures:
 
     def _label(self, node: int) -> str:
         op, arg = (self._file.text(int(self._file.nodes.field(f)[node])) for f in ("op", "arg"))
-        shown = arg_text(arg)[:40] if arg else ""
+        shown = self._arg_text(arg)[:40] if arg else ""
         return f"{op} {shown}".strip()
 
     def _matching(self, shape: Shape) -> Mask:
@@ -89,7 +91,9 @@ class Structures:
             mask &= self._texts_in("dtype", mask, lambda text: text.casefold() == shape.dtype)
         if shape.arg is not None:
             wanted = shape.arg
-            mask &= self._texts_in("arg", mask, lambda text: _same_arg(text, wanted))
+            mask &= self._texts_in(
+                "arg", mask, lambda text: _same_arg(self._arg_text(text), wanted)
+            )
         if shape.src is None:
             return mask
         begins, sources = nodes.source_arrays()
@@ -149,7 +153,7 @@ class Structures:
         return (
             (shape.ops is None or op.casefold() in shape.ops)
             and (shape.dtype is None or dtype.casefold() == shape.dtype)
-            and (shape.arg is None or _same_arg(arg, shape.arg))
+            and (shape.arg is None or _same_arg(self._arg_text(arg), shape.arg))
             and (
                 shape.src is None
                 or count == len(shape.src)
@@ -246,9 +250,8 @@ class Structures:
         return Place(rewrite, step, nearest, count)
 
 
-def _same_arg(text: str, wanted: str) -> bool:
-    """Whether an argument in typed JSON is what a query writes; numbers are compared as such."""
-    shown = arg_text(text)
+def _same_arg(shown: str, wanted: str) -> bool:
+    """Whether an argument is what a query writes; numbers are compared as such."""
     if shown == wanted:
         return True
     try:

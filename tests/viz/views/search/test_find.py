@@ -21,7 +21,9 @@ from core.uop.uop import UOp
 from tests.viz.replay.engine_graphs import states
 from tests.viz.samples import random_graph, rules
 from viz import record
-from viz.replay.argtext import arg_text
+from viz.coredialect.adapter import DIALECT
+from viz.coredialect.arguments import spell
+from viz.dialect.argtext import ArgTexts
 from viz.views.search.find import KINDS, PER_GROUP
 from viz.views.search.shape import Shape, is_structural, parse
 from viz.views.search.structures import Place, Structures
@@ -88,8 +90,8 @@ def graphs(tmp_path_factory: pytest.TempPathFactory) -> Store:
 @pytest.mark.parametrize("query", QUERIES)
 def test_a_hit_is_where_the_pages_graph_first_has_such_a_node(graphs: Store, query: str) -> None:
     file = graphs.files[0]
-    shape = parse(query)
-    structures = Structures(file)
+    shape = parse(query, DIALECT.commutative)
+    structures = Structures(file, ArgTexts(spell))
     found = {place.rewrite: place for place in structures.search(shape)}
     nodes: dict[int, UOp] = {}
 
@@ -99,7 +101,7 @@ def test_a_hit_is_where_the_pages_graph_first_has_such_a_node(graphs: Store, que
                 file.text(int(file.nodes.field(f)[number])) for f in ("op", "dtype", "arg")
             )
             src = tuple(node(s) for s in file.nodes.sources(number))
-            shown: Any = arg_text(arg) if arg else None
+            shown: Any = ArgTexts(spell)(arg) if arg else None
             nodes[number] = UOp(Ops[op], getattr(dtypes, dtype, dtypes.void), src, shown)
         return nodes[number]
 
@@ -208,7 +210,7 @@ def test_structure_over_large_graphs_takes_little(tmp_path: Path) -> None:
     with record(tmp_path / "t.viz"):
         graph_rewrite(UOp.sink(x), rules, name="deep")
     file = Store(tmp_path / "t.viz").files[0]
-    places = Structures(file).search(parse("MUL(x, CONST 3)"))
+    places = Structures(file, ArgTexts(spell)).search(parse("MUL(x, CONST 3)"))
     assert places == [Place(places[0].rewrite, 0, places[0].node, 1_500)]
 
 

@@ -15,10 +15,10 @@ import pytest
 
 from tests.viz.share.test_export import BLOCK, entries
 from tests.viz.views.search.queries import MISTAKES, STRUCTURES, TEXTS, random_structures
+from viz.coredialect.adapter import DIALECT
 from viz.share.copy import write_trace
 from viz.share.html import export_html
 from viz.views.search.find import KINDS
-from viz.views.search.shape import COMMUTATIVE
 from viz.views.store import Store
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -76,10 +76,10 @@ def test_the_table_is_what_the_server_finds(
 ) -> None:
     found, held = hits(store), exported(store, tmp_path)
     if request.config.getoption("--update-golden"):
-        table = {"commutative": sorted(COMMUTATIVE), "entries": held, "answers": found}
+        table = {"commutative": sorted(DIALECT.commutative), "entries": held, "answers": found}
         SHARED.write_text(json.dumps(table, indent=0) + "\n")
     table = json.loads(SHARED.read_text())
-    assert table["commutative"] == sorted(COMMUTATIVE)
+    assert table["commutative"] == sorted(DIALECT.commutative)
     assert unpacked(table["entries"]) == unpacked(held), "run this test with --update-golden"
     for (query, known), (asked, now) in zip(table["answers"], found, strict=True):
         assert (query, known) == (asked, json.loads(json.dumps(now)))

@@ -4,6 +4,7 @@
  * one. Never caches and never interprets: it moves messages.
  */
 import { PAIR_PATHS, PATHS, type Answers, type PairAnswers } from "./answers";
+import type { Dialect } from "./messages/bundle";
 import type { ApiProblem, Job } from "./messages/job";
 import type { Launch, Peak } from "./messages/kernel";
 import type { BenchHow } from "./messages/trials/workbench";
@@ -76,9 +77,29 @@ function filled(template: string, values: readonly unknown[]): string {
   return template.replace(PARAMETER, () => encodeURIComponent(String(left.shift())));
 }
 
-/** The questions about a run, all asked of `ask`. */
-export const questions = (run: string, ask: Ask): Questions =>
-  asking(PATHS, baseOf(run), ask) as unknown as Questions;
+/** The questions about a run, all asked of `ask`; a bundle comes with the dialect of the run. */
+export function questions(run: string, ask: Ask): Questions {
+  const asked = asking(PATHS, baseOf(run), ask) as unknown as Questions;
+  let dialect: Promise<Dialect | undefined> | null = null;
+  const ofRun = async (signal?: AbortSignal): ReturnType<Questions["run"]> => {
+    const found = await asked.run(signal);
+    dialect = Promise.resolve(found.dialect);
+    return found;
+  };
+  const known = (): Promise<Dialect | undefined> =>
+    (dialect ??= asked.run().then(
+      (found) => found.dialect,
+      () => void (dialect = null),
+    ));
+  return {
+    ...asked,
+    run: ofRun,
+    bundle: async (rewrite, signal) => {
+      const [bundle, words] = await Promise.all([asked.bundle(rewrite, signal), known()]);
+      return words ? { ...bundle, dialect: words } : bundle;
+    },
+  };
+}
 
 /** The same about two runs. */
 export const pairQuestions = (a: string, b: string, ask: Ask): PairQuestions =>

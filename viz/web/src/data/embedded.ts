@@ -17,6 +17,7 @@ import {
 } from "./backend";
 import { Examiner } from "./offline/examiner";
 import { rulePageOf } from "./offline/rulePage";
+import { commutativeIn } from "./offline/shape";
 import { OfflineSearch, type Part } from "./offline/search";
 import { unpack } from "./offline/unpack";
 import type { RunName } from "./messages/run";
@@ -114,7 +115,8 @@ function heldRun(
     const { rows } = await held.tree(0);
     const rules = await held.rules();
     const at = (what: "bundle" | "kernel", number: number): string => base + pathOf(what, number);
-    return new OfflineSearch({ rows, rules, index, pathOf: at, parts }, new Examiner());
+    const commutative = commutativeIn((await held.run()).dialect);
+    return new OfflineSearch({ rows, rules, index, commutative, pathOf: at, parts }, new Examiner());
   }
 
   let search: Promise<OfflineSearch> | null = null;

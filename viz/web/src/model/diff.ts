@@ -7,7 +7,7 @@
 import type { Step } from "../data/messages/bundle";
 import { opOf, titleOf } from "./content";
 import { movedSources, type Replay } from "./replay";
-import { opGroup } from "./ops";
+import { groupAt } from "./ops";
 
 export type NodeChange = "same" | "removed" | "added" | "moved" | "replaced";
 export type EdgeChange = "removed" | "added" | "moved";
@@ -125,6 +125,6 @@ export function describeSlot(slot: number, before: Replay, after: Replay, diff: 
   }
   const sources = side.srcOf(slot).length;
   if (sources) words.push(`${sources} ${sources > 1 ? "sources" : "source"}`);
-  else if (opGroup(opOf(bundle, c)) !== "const") words.push("no sources");
+  else if (groupAt(bundle, c) !== "const") words.push("no sources");
   return words.join(", ");
 }

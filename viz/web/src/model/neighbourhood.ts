@@ -11,7 +11,7 @@ import type { StepDiff } from "./diff";
 import { HUB } from "./layout/graph";
 import { BoxGraph } from "./fold/boxes";
 import type { Fold } from "./fold/fold";
-import { opGroup } from "./ops";
+import { groupAt } from "./ops";
 import type { Replay } from "./replay";
 
 export interface NeighbourhoodOptions {
@@ -122,7 +122,7 @@ function walk(
   const folded = (s: number): boolean =>
     options.foldConstants &&
     !diff.nodes.has(s) &&
-    opGroup(opOf(bundle, graph.content(s))) === "const" &&
+    groupAt(bundle, graph.content(s)) === "const" &&
     after.srcOf(s).length === 0;
   const { without } = options;
   const hidden = (s: number): boolean => without.has(s) || folded(s);

@@ -1,43 +1,14 @@
 /**
- * Groups of ops, as the page colours and marks them.
+ * What is known of ops, as the dialect of the run says it: the group that the page colours and marks
+ * a node by, its short name, how it is written and folded.
  *
- * An op that is not listed counts as arithmetic, the largest group, so that a new op of another
- * compiler is still drawn. Holds no colours: these are the style sheet's.
+ * Lists no op: of one that no dialect tells of, nothing is known. Holds no colours: these are the
+ * style sheet's.
  */
-export type OpGroup =
-  | "memory"
-  | "range"
-  | "arithmetic"
-  | "const"
-  | "reduce"
-  | "movement"
-  | "control"
-  | "device";
-
-const GROUPS: Record<Exclude<OpGroup, "arithmetic">, string> = {
-  memory:
-    "LOAD STORE INDEX ADDRESS DEFINE_GLOBAL DEFINE_LOCAL DEFINE_REG DEFINE_VAR DEFINE_ACC PARAM " +
-    "BUFFER BUFFER_VIEW BUFFERIZE ASSIGN AFTER OUTPUT ENCDEC",
-  range: "RANGE SPECIAL IOTA",
-  const: "CONST VCONST BIND UNIQUE",
-  reduce: "REDUCE REDUCE_AXIS ALLREDUCE WMMA",
-  movement:
-    "RESHAPE PERMUTE EXPAND PAD SHRINK FLIP VIEW VALID MULTI CAT VECTORIZE GEP UNROLL CONTRACT",
-  control:
-    "SINK NOOP GROUP IF ENDIF END BARRIER LINEAR PROGRAM KERNEL CUSTOM CUSTOMI",
-  device: "DEVICE COPY CONTIGUOUS CONTIGUOUS_BACKWARD DETACH DERIVATIVE GRADIENT MSELECT MSTACK SHARD TENSOR FUSE",
-};
-
-const BY_OP = new Map<string, OpGroup>();
-for (const [group, ops] of Object.entries(GROUPS))
-  for (const op of ops.split(" ")) BY_OP.set(op, group as OpGroup);
-
-export function opGroup(op: string): OpGroup {
-  return BY_OP.get(op) ?? "arithmetic";
-}
+import type { Bundle, Dialect, OpWords } from "../data/messages/bundle";
 
 /** Every group, in the order in which legends list them. */
-export const OP_GROUPS: readonly OpGroup[] = [
+export const OP_GROUPS = [
   "range",
   "const",
   "arithmetic",
@@ -46,22 +17,36 @@ export const OP_GROUPS: readonly OpGroup[] = [
   "movement",
   "control",
   "device",
-];
+  "other",
+] as const;
+export type OpGroup = (typeof OP_GROUPS)[number];
 
-const SHORT: Record<string, string> = {
-  DEFINE_GLOBAL: "GLOBAL",
-  DEFINE_LOCAL: "LOCAL",
-  DEFINE_REG: "REG",
-  DEFINE_VAR: "VAR",
-  REDUCE_AXIS: "REDUCE",
-  CONTIGUOUS: "CONTIG",
-  CONTIGUOUS_BACKWARD: "CONTIG BW",
-  RECIPROCAL: "RECIP",
-  GRADIENT: "GRAD",
-  VECTORIZE: "VECTOR",
-};
+const NOTHING: OpWords = {};
+const tables = new WeakMap<Bundle, readonly OpWords[]>();
+
+/** What a dialect says of an op by its name, or by the longest beginning of it that ends in a dot. */
+export function wordsOf(dialect: Dialect | undefined, op: string): OpWords {
+  const ops = dialect?.ops ?? {};
+  if (Object.hasOwn(ops, op)) return ops[op]!;
+  for (let end = op.lastIndexOf("."); end > 0; end = op.lastIndexOf(".", end - 1)) {
+    const prefix = op.slice(0, end + 1);
+    if (Object.hasOwn(ops, prefix)) return ops[prefix]!;
+  }
+  return NOTHING;
+}
+
+/** What is known of the op of a content. */
+export function wordsAt(b: Bundle, c: number): OpWords {
+  let table = tables.get(b);
+  if (!table) tables.set(b, (table = b.ops.map((op) => wordsOf(b.dialect, op))));
+  return table[b.nodes.op[c] ?? -1] ?? NOTHING;
+}
+
+/** The group of a content; that of an op that nothing is known of is "other". */
+export function groupAt(b: Bundle, c: number): OpGroup {
+  const group = wordsAt(b, c).group as OpGroup | undefined;
+  return group !== undefined && OP_GROUPS.includes(group) ? group : "other";
+}
 
 /** The op's name where room is short. */
-export function shortOp(op: string): string {
-  return SHORT[op] ?? op;
-}
+export const shortOp = (b: Bundle, op: string): string => wordsOf(b.dialect, op).short ?? op;

@@ -1,5 +1,6 @@
 /** One run as the server would tell it: two schedules, a few kernels, a pass with 92 steps. */
 import type { Bundle } from "../../src/data/messages/bundle.ts";
+import { dialect } from "./dialect.ts";
 import type { Artifact, Kernel, Schedule } from "../../src/data/messages/kernel.ts";
 import type { Pat, Rule } from "../../src/data/messages/rule.ts";
 import type { Row, Run } from "../../src/data/messages/run.ts";
@@ -349,6 +350,7 @@ export const run: Run = {
     { kind: "c", title: "C", language: "c", ending: ".c", families: ["cpu"] },
     { kind: "cuda", title: "CUDA C++", language: "cpp", ending: ".cu", families: ["nvidia"] },
   ],
+  dialect,
   families: {
     sm_90: "nvidia",
     sm_80: "nvidia",

@@ -1,5 +1,6 @@
 /** Builds bundles for tests and for the development server: a graph, rewritten step by step. */
 import type { Bundle, NodeTable, Step } from "../../src/data/messages/bundle.ts";
+import { dialect } from "./dialect.ts";
 
 /** A node to make; numbers in `src` are slots that exist. */
 export interface Spec {
@@ -146,6 +147,7 @@ export class Maker {
     const { ops, dtypes, args } = this.tables;
     return {
       version: 1,
+      dialect,
       rewrite: this.rewrite,
       name: this.name,
       context: this.context,

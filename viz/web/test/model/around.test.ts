@@ -1,10 +1,12 @@
 import { describe, expect, it } from "vitest";
+import type { Bundle, Dialect } from "../../src/data/messages/bundle";
 import { Drawn } from "../../src/model/around";
 import { stepDiff } from "../../src/model/diff";
 import { AROUND, neighbourhood, type Neighbourhood } from "../../src/model/neighbourhood";
-import { OP_GROUPS, opGroup } from "../../src/model/ops";
+import { groupAt, OP_GROUPS, shortOp, wordsOf } from "../../src/model/ops";
 import { stepPairs } from "../../src/model/pair/statePairs";
 import { Replay } from "../../src/model/replay";
+import { dialect } from "../dev/dialect";
 import { bundleOf, chains, designBundle } from "./fixtures";
 
 function at(b: ReturnType<typeof bundleOf>, k: number, options = AROUND): [Neighbourhood, Replay, Replay] {
@@ -90,7 +92,7 @@ describe("neighbourhood", () => {
   it("can leave constants out", () => {
     const b = designBundle();
     const [part, , after] = at(b, 1, { ...AROUND, foldConstants: true });
-    for (const s of part.shown) expect(opGroup(b.ops[b.nodes.op[after.nodeOf(s)]!] ?? "")).not.toBe("const");
+    for (const s of part.shown) expect(groupAt(b, after.nodeOf(s))).not.toBe("const");
   });
 
   it("survives a hub whose every user moved", () => {
@@ -126,11 +128,28 @@ describe("what steps draw", () => {
 });
 
 describe("op groups", () => {
-  it("know the ops of every group and take any other as arithmetic", () => {
-    const ops = "LOAD RANGE ADD CONST REDUCE RESHAPE SINK DEVICE SOMETHING_NEW".split(" ");
-    expect(ops.map(opGroup)).toEqual([
-      "memory", "range", "arithmetic", "const", "reduce", "movement", "control", "device", "arithmetic",
+  const ops = "LOAD RANGE ADD CONST REDUCE RESHAPE SINK DEVICE SOMETHING_NEW".split(" ");
+  const bundle = (dialect?: Dialect): Bundle =>
+    ({ ...bundleOf(chains(1, 1), 0), ops, nodes: { op: ops.map((_, c) => c) }, dialect }) as Bundle;
+  const groups = (b: Bundle): string[] => ops.map((_, c) => groupAt(b, c));
+
+  it("are those of the dialect, and of what it does not know none", () => {
+    expect(groups(bundle(dialect))).toEqual([
+      "memory", "range", "arithmetic", "const", "reduce", "movement", "control", "device", "other",
     ]);
-    expect(new Set(OP_GROUPS).size).toBe(8);
+    expect(new Set(groups(bundle(dialect)))).toEqual(new Set(OP_GROUPS));
+    expect(new Set(groups(bundle()))).toEqual(new Set(["other"]));
+    const odd = { ...dialect, ops: { LOAD: { group: "loud" }, ADD: {} } };
+    expect(new Set(groups(bundle(odd)))).toEqual(new Set(["other"]));
+  });
+
+  it("go by the beginnings of names where a dialect says so", () => {
+    const ops = { "arith.": { group: "arithmetic", short: "a" }, "arith.x.y": { group: "memory" } };
+    const mlir = { ...dialect, ops };
+    expect(["arith.add", "arith.x.z", "arith.x.y", "arith", "tt.load", "constructor"].map(
+      (op) => wordsOf(mlir, op).group,
+    )).toEqual(["arithmetic", "arithmetic", "memory", undefined, undefined, undefined]);
+    expect(shortOp(bundle(mlir), "arith.add")).toBe("a");
+    expect(shortOp(bundle(mlir), "tt.load")).toBe("tt.load");
   });
 });

@@ -5,6 +5,7 @@
  * new sources get new slots, slots without users go away.
  */
 import type { Bundle, Step } from "../../src/data/messages/bundle";
+import { dialect } from "../dev/dialect";
 
 export interface Graph {
   op: string[];
@@ -86,7 +87,8 @@ class Builder {
 
   bundle(rest: Pick<Bundle, "slots" | "initial" | "root" | "steps" | "name">): Bundle {
     return {
-      version: 1, rewrite: 1, context: 0, bottomUp: false, locs: [], tags: [], origins: [],
+      version: 1,
+      dialect, rewrite: 1, context: 0, bottomUp: false, locs: [], tags: [], origins: [],
       error: null, truncated: null,
       ops: [...this.tables.ops.keys()],
       dtypes: [...this.tables.dtypes.keys()],

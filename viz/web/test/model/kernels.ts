@@ -1,5 +1,6 @@
 /** Bundles of hand-made kernels: every node with its op, data type, argument and sources. */
 import type { Bundle, Step } from "../../src/data/messages/bundle";
+import { dialect } from "../dev/dialect";
 
 export class KernelMaker {
   private readonly tables = new Map<string, Map<string, number>>();
@@ -32,7 +33,7 @@ export class KernelMaker {
     const none = Array.from({ length: n }, () => -1);
     const empty = Array.from({ length: n }, () => "");
     return {
-      version: 1, rewrite: 1, name: "kernel", context: 1, bottomUp: false,
+      version: 1, dialect, rewrite: 1, name: "kernel", context: 1, bottomUp: false,
       ops: this.names("op"), dtypes: this.names("dtype"), args: this.names("arg"),
       locs: [], tags: [], shapes: [], origins: [],
       nodes: {

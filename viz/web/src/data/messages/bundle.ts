@@ -1,7 +1,45 @@
 /** One graph_rewrite: its nodes, and what each of its steps changed. */
+
+/** What a dialect says of an op; what is left out is as of one of which nothing is known. */
+export interface OpWords {
+  /** A group of model/ops.ts. */
+  group?: string;
+  short?: string;
+  commutes?: boolean;
+  /** Its results are joined one by one, in any order. */
+  joins?: boolean;
+  /** Its argument is a number that a process has counted up to. */
+  counted?: boolean;
+  /** The first and the last source that are addresses; -1: all to the end. */
+  addresses?: [number, number];
+  /** How it is written in an expression: a {} for each source, {dtype} for its type. */
+  spelled?: string;
+  /** How tightly that binds, 10 where it is left out: as a call. */
+  binds?: number;
+  /** By what a leaf is named: its argument, the identifier in that, the last of its ranges. */
+  named?: "arg" | "word" | "range";
+  /** The op that it is on booleans. */
+  onBool?: string;
+  /** Of booleans: the second source with which it is the negation of the first. */
+  negates?: string;
+}
+
+/** What a compiler's graphs mean, as far as it is known: nothing of a run that is in no dialect. */
+export interface Dialect {
+  name: string;
+  version: number;
+  title: string;
+  /** By name; one that ends in a dot is that of all that begin with it. */
+  ops: Record<string, OpWords>;
+  /** What can be done with the run besides looking at it, such as "compile". */
+  actions: string[];
+}
+
 /** One graph_rewrite: its node table and the delta of every step. */
 export interface Bundle {
   version: 1;
+  /** That of its run: set when it arrives, no part of the message. */
+  dialect?: Dialect;
   rewrite: number;
   name: string;
   context: number;

@@ -1,4 +1,5 @@
 /** The run as a whole: what it was, its rows, its files, and other runs beside it. */
+import type { Dialect } from "./bundle";
 import type { ArtifactKind } from "./kernel";
 
 export interface Problem {
@@ -76,6 +77,8 @@ export interface Run {
   stays?: number | null;
   /** The command that opens the run again. Missing in exported files. */
   again?: string;
+  /** What its graphs mean. Missing in older exports. */
+  dialect?: Dialect;
   /** Every kind of source text, those that the page prefers first. */
   kinds: Kind[];
   /** The family of each target that sources can be made for: "nvidia" for "sm_90". */

@@ -3,7 +3,7 @@
  * trace, found in the message of that pass. Pure.
  */
 import type { Bundle } from "../messages/bundle";
-import { commutes, partsOf, type Shape } from "./shape";
+import { partsOf, type Shape } from "./shape";
 import { asNumber, casefold, first, strip } from "./text";
 
 /** The state after `step` steps is the first that has such a node. */
@@ -63,7 +63,7 @@ class Matcher {
     const mask = Uint8Array.from(src, (_, i) => (this.isLike(shape, i) ? 1 : 0));
     if (!shape.src) return mask;
     const inner = shape.src.map((part) => this.candidates(part));
-    const swaps = commutes(shape);
+    const swaps = shape.commutes;
     for (let i = 0; i < mask.length; i++) {
       if (!mask[i]) continue;
       const of = src[i]!;
@@ -108,7 +108,7 @@ class Matcher {
       const sources = this.bundle.nodes.src[at]!;
       const parts = shape.src ?? [];
       yield* this.bindAll(parts, sources, known);
-      if (commutes(shape)) yield* this.bindAll([...parts].reverse(), sources, known);
+      if (shape.commutes) yield* this.bindAll([...parts].reverse(), sources, known);
     }
   }
 

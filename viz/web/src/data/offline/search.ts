@@ -25,6 +25,8 @@ export interface Held {
   rules: readonly Rule[];
   /** null in a file of before there was one. */
   index: SearchIndex | null;
+  /** The ops, case-folded, whose two sources may stand in either order. */
+  commutative: readonly string[];
   /** Where the answer about a rewrite or kernel is. */
   pathOf(what: "bundle" | "kernel", number: number): string;
   /** The entries with the answers at these paths, and how many the file does not have. */
@@ -95,7 +97,7 @@ export class OfflineSearch {
     const found = { done: 0, lines: [], places: [] };
     const live = rows.filter((row) => row.status !== "gone");
     if (isStructural(wanted, index?.ops)) {
-      const task: Task = { kind: "structure", shape: parseShape(wanted) };
+      const task: Task = { kind: "structure", shape: parseShape(wanted, this.held.commutative) };
       const passes = live.filter((row) => row.kind === "rewrite");
       const paths = passes.map((row) => this.held.pathOf("bundle", row.id));
       return { ...found, task, names: [], ...this.held.parts(paths) };

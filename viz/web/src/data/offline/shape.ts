@@ -2,6 +2,7 @@
  * Queries for nodes by their structure, such as `MUL(x, CONST 64)`: the grammar and the errors of
  * viz/views/search/shape.py. A table of queries (tests/viz/views/search) holds both to the same.
  */
+import type { Dialect } from "../messages/bundle";
 import { casefold } from "./text";
 
 /** A node as a query describes it; null stands for anything. Plain data, for the worker. */
@@ -14,6 +15,8 @@ export interface Shape {
   readonly rest: boolean;
   /** Equal names are one node. */
   readonly name: string | null;
+  /** Its two sources may stand in either order. */
+  readonly commutes: boolean;
 }
 
 /** What is wrong with a query. */
@@ -28,10 +31,6 @@ export class ShapeError extends Error {
   }
 }
 
-/** Ops whose two sources may stand in either order, as the compiler's table has them. */
-export const COMMUTATIVE: readonly string[] = [
-  ...["add", "and", "cmpeq", "cmpne", "max", "mul", "or", "xor"],
-];
 const MAX_LENGTH = 400;
 const MAX_DEPTH = 12;
 const S = "[ \\t\\n\\r\\f\\v]";
@@ -50,6 +49,12 @@ interface Token {
   at: number;
 }
 
+/** The ops whose two sources may stand in either order, case-folded. */
+export const commutativeIn = (dialect: Dialect | undefined): string[] =>
+  Object.entries(dialect?.ops ?? {}).flatMap(([op, { commutes }]) =>
+    commutes ? [casefold(op)] : [],
+  );
+
 /** Whether a query asks for a structure, not for a text. An op that is not in capitals is one of
  * `ops`. */
 export function isStructural(text: string, ops: readonly string[] = []): boolean {
@@ -58,11 +63,12 @@ export function isStructural(text: string, ops: readonly string[] = []): boolean
   return called !== null && ops.some((op) => casefold(op) === casefold(called[1]!));
 }
 
-/** The structure that a query describes. @throws ShapeError */
-export function parseShape(text: string): Shape {
+/** The structure that a query describes; `commutative`: the ops, case-folded, whose two sources may
+ * stand in either order. @throws ShapeError */
+export function parseShape(text: string, commutative: readonly string[]): Shape {
   if (Array.from(text).length > MAX_LENGTH)
     throw new ShapeError(`the query is longer than ${MAX_LENGTH} characters`);
-  const parser = new Parser(text);
+  const parser = new Parser(text, commutative);
   const shape = parser.node(0);
   parser.end();
   return shape;
@@ -74,18 +80,14 @@ export function* partsOf(shape: Shape): Generator<Shape> {
   for (const inner of shape.src ?? []) yield* partsOf(inner);
 }
 
-/** Whether the two sources of a shape may stand in either order. */
-export const commutes = (shape: Shape): boolean =>
-  shape.src?.length === 2 &&
-  !shape.rest &&
-  shape.ops !== null &&
-  shape.ops.every((op) => COMMUTATIVE.includes(op));
-
 class Parser {
   private readonly tokens: readonly Token[];
   private next = 0;
 
-  constructor(private readonly text: string) {
+  constructor(
+    private readonly text: string,
+    private readonly commutative: readonly string[],
+  ) {
     this.tokens = [...this.read()];
   }
 
@@ -117,9 +119,11 @@ class Parser {
     const [word] = words as [string];
     const plain = dtype === null && arg === null && src === null && words.length === 1;
     const isName = plain && word !== "_" && /[a-z]/.test(word) && !/[A-Z]/.test(word);
-    if (isName) return { ops: null, dtype, arg, src, rest, name: word };
+    if (isName) return { ops: null, dtype, arg, src, rest, name: word, commutes: false };
     const ops = words.length === 1 && word === "_" ? null : [...new Set(words.map(casefold))];
-    return { ops, dtype, arg, src, rest, name: null };
+    const two = src?.length === 2 && !rest;
+    const commutes = two && ops !== null && ops.every((op) => this.commutative.includes(op));
+    return { ops, dtype, arg, src, rest, name: null, commutes };
   }
 
   private sources(depth: number): { src: Shape[]; rest: boolean } {

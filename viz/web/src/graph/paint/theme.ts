@@ -39,6 +39,7 @@ const PROPERTY: Record<OpGroup, string> = {
   movement: "--o-view",
   control: "--o-ctl",
   device: "--o-dev",
+  other: "--o-other",
 };
 
 /** Reads the theme that applies to `host`. In forced colours the system's own names stand in. */

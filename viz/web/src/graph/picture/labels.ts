@@ -9,7 +9,7 @@ import type { Box, Fold } from "../../model/fold/fold";
 import { copiesIn, cutMiddle, expressionOf, opsOf } from "../../model/fold/words";
 import type { Replay } from "../../model/replay";
 import { argOf, deviceOf, dtypeOf, opOf, rangesOf, shapeOf } from "../../model/content";
-import { opGroup, type OpGroup, shortOp } from "../../model/ops";
+import { groupAt, type OpGroup, shortOp } from "../../model/ops";
 
 /** Characters of 12 px and of 11 px mono that fit beside the glyph of a box. */
 const TITLE = 14;
@@ -54,19 +54,19 @@ export class Labels {
     const there = box.members.filter((s) => replay.has(s));
     const end = replay.has(box.head) ? box.head : there[0]!;
     const op = opOf(this.bundle, replay.nodeOf(end));
-    const label = { group: opGroup(op), ranges: [], folded: true };
+    const label = { group: groupAt(this.bundle, replay.nodeOf(end)), ranges: [], folded: true };
     const count = there.length.toLocaleString("en");
     const beside = (title: string): string =>
       title.length + count.length + 7 <= TITLE ? `${count} nodes` : count;
     if (box.kind === "index") {
-      const title = cut(shortOp(op), TITLE - count.length - 1);
+      const title = cut(shortOp(this.bundle, op), TITLE - count.length - 1);
       const text = expressionOf(replay, end).replaceAll(" ", "");
       const detail = cutMiddle(text, LINE);
       return { ...label, op: title, short: text, arg: beside(title), detail };
     }
     const title = `\u00d7${copiesIn(replay, fold, box).toLocaleString("en")}`;
-    const detail = cut(opsOf(replay, box.members).map(shortOp).join(", "), LINE);
-    const both = `${title} ${shortOp(op)}`;
+    const detail = cut(opsOf(replay, box.members).map((name) => shortOp(this.bundle, name)).join(", "), LINE);
+    const both = `${title} ${shortOp(this.bundle, op)}`;
     const short = both.length <= SHORT ? both : title; // a cut count says nothing
     return { ...label, op: title, short, arg: beside(title), detail };
   }
@@ -74,14 +74,14 @@ export class Labels {
   private make(c: number): Label {
     const { bundle } = this;
     const op = opOf(bundle, c);
-    const group = opGroup(op);
+    const group = groupAt(bundle, c);
     const arg = argOf(bundle, c);
     const dtype = dtypeOf(bundle, c);
     const shape = shapeOf(bundle, c);
     const scalar = shape === "" || shape === "()";
     const ranges = rangesOf(bundle, c).split(" ").filter(Boolean);
     if (group === "range")
-      return { group, op: cut(op, TITLE), short: shortOp(op), arg: "", detail: cut(arg || dtype, LINE), ranges: [], folded: false };
+      return { group, op: cut(op, TITLE), short: shortOp(this.bundle, op), arg: "", detail: cut(arg || dtype, LINE), ranges: [], folded: false };
     const room = TITLE - 1 - op.length;
     const titleArg = arg.length <= room ? arg : room >= 5 ? cut(arg, room) : "";
     // An argument that found no room beside the op goes before the dtype.
@@ -98,7 +98,7 @@ export class Labels {
     return {
       group,
       op: cut(op, TITLE),
-      short: shortOp(op),
+      short: shortOp(this.bundle, op),
       arg: titleArg,
       detail: cut(detail.trim(), Math.floor((ROOM - taken(letters)) / CHAR)),
       ranges: letters,

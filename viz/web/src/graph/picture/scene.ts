@@ -113,7 +113,7 @@ export class Scene {
     if (!box) return labels.of(this.node(slot)).group;
     const replay = this.replayOf(box);
     const end = replay.has(box.head) ? box.head : box.members.find((s) => replay.has(s));
-    return end === undefined ? "arithmetic" : labels.of(replay.nodeOf(end)).group;
+    return end === undefined ? "other" : labels.of(replay.nodeOf(end)).group;
   }
 
   /** The words on the box of the slot. */

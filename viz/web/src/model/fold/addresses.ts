@@ -1,33 +1,28 @@
 /**
- * Index expressions: whole-number arithmetic that nothing uses but the address of an INDEX, ADDRESS,
- * LOAD or STORE, directly or through more such arithmetic.
+ * Index expressions: whole-number arithmetic that nothing uses but the address of an op that takes
+ * one, such as a load, directly or through more such arithmetic.
  *
  * An expression ends at the node that it is the address of, or at arithmetic that several of them
  * share. Linear in nodes and edges.
  */
 import type { Bundle } from "../../data/messages/bundle";
-import { dtypeOf, opOf } from "../content";
-import { opGroup } from "../ops";
+import { dtypeOf } from "../content";
+import { groupAt, wordsAt } from "../ops";
 import type { Timeline } from "../timeline";
 import type { Union } from "./union";
 
-/** "int32", "uint8.vec(4)", "index", "bool": data types of which addresses and gates are made. */
-const WHOLE = /^(?:u?int|u?long|u?short|u?char|index|weakint|bool)/;
-/** From which source on an op takes addresses, and up to which. */
-const ADDRESSED: ReadonlyMap<string, readonly [number, number]> = new Map([
-  ["INDEX", [1, Infinity]],
-  ["ADDRESS", [1, Infinity]],
-  ["LOAD", [0, 0]],
-  ["STORE", [0, 0]],
-]);
+/** "int32", "i32", "uint8.vec(4)", "index", "bool": types of which addresses and gates are made. */
+const WHOLE = /^(?:[iu]\d|u?int|u?long|u?short|u?char|index|weakint|bool)/;
 
-/** The first and the last source of an op that are addresses; undefined for ops without any. */
-export const addressPorts = (op: string): readonly [number, number] | undefined =>
-  ADDRESSED.get(op);
+/** The first and the last source of a content that are addresses; undefined for ops without any. */
+export function addressPorts(b: Bundle, c: number): readonly [number, number] | undefined {
+  const ports = wordsAt(b, c).addresses;
+  return ports && [ports[0], ports[1] < 0 ? Infinity : ports[1]];
+}
 
 /** Is the content arithmetic on whole numbers? */
 export function isWhole(b: Bundle, c: number): boolean {
-  return opGroup(opOf(b, c)) === "arithmetic" && WHOLE.test(dtypeOf(b, c));
+  return groupAt(b, c) === "arithmetic" && WHOLE.test(dtypeOf(b, c));
 }
 
 /** Per slot: where its index expression ends, itself included; -1 for what is in none. */
@@ -36,7 +31,7 @@ export function expressions(t: Timeline, u: Union, constant: Uint8Array): Int32A
   for (let i = u.order.length - 1; i >= 0; i--) {
     const s = u.order[i]!;
     if (u.tangled[s] || s === t.bundle.root) continue;
-    if (always(t, s, (c) => ADDRESSED.has(opOf(t.bundle, c)))) end[s] = s;
+    if (always(t, s, (c) => wordsAt(t.bundle, c).addresses !== undefined)) end[s] = s;
     else if (constant[s] || always(t, s, (c) => isWhole(t.bundle, c))) end[s] = endOf(t, s, end);
   }
   return end;
@@ -67,7 +62,7 @@ function leadsToAddress(t: Timeline, e: number): boolean {
   for (let v = t.first[user]!; v < t.first[user + 1]!; v++) {
     const port = t.edge[v]!.indexOf(e);
     if (port < 0) continue;
-    const taken = ADDRESSED.get(opOf(t.bundle, t.node[v]!));
+    const taken = addressPorts(t.bundle, t.node[v]!);
     if (taken && (port < taken[0] || port > taken[1])) return false;
   }
   return true;

@@ -2,13 +2,10 @@
  * What of a pass may be copies of one block: cones of one shape on one level, and joins that are
  * done one after the other. Says nothing about which of them are folded (blocks.ts).
  */
-import { opOf } from "../content";
+import { wordsAt } from "../ops";
 import type { Timeline } from "../timeline";
 import { type Cones, usersOf } from "./cones";
 import type { Union } from "./union";
-
-/** Ops whose results are often joined one by one. */
-const JOINS = new Set(["ADD", "MUL", "MAX", "AND", "OR", "XOR"]);
 
 /** Copies from which on they are folded, and slots that have to be saved by it. */
 export const COPIES = 3;
@@ -55,7 +52,7 @@ function joinKind(t: Timeline, s: number): number {
     const c = t.node[v]!;
     if (c < 0) continue;
     const kind = nodes.op[c]! * (dtypes.length + 1) + nodes.dtype[c]! + 1;
-    if (!JOINS.has(opOf(t.bundle, c)) || (found >= 0 && found !== kind)) return -1;
+    if (!wordsAt(t.bundle, c).joins || (found >= 0 && found !== kind)) return -1;
     found = kind;
   }
   return found;

@@ -8,7 +8,6 @@
  * interning, so that unequal cones never share one, except in how a node with several users hangs
  * inside: `wiring` tells.
  */
-import { opOf } from "../content";
 import type { Timeline } from "../timeline";
 import { addressPorts } from "./addresses";
 import type { Union } from "./union";
@@ -98,7 +97,7 @@ function sourcesOf(
   plain: Plain,
   word: (source: number) => number | string,
 ): (number | string)[] {
-  const ports = addressPorts(opOf(t.bundle, t.node[v]!));
+  const ports = addressPorts(t.bundle, t.node[v]!);
   return t.src[v]!.map((x, i) => {
     const whole = plain.constant[x] || plain.ends[x]! >= 0;
     if (ports && i >= ports[0] && i <= ports[1] && whole) return "a";

@@ -4,8 +4,7 @@
  * Yields the share done, so that a large pass is looked at in slices. What is folded in the end
  * (see `fold.ts`) is cheap to decide from this, again and again.
  */
-import { opOf } from "../content";
-import { opGroup } from "../ops";
+import { groupAt } from "../ops";
 import type { Timeline } from "../timeline";
 import { expressions } from "./addresses";
 import { alikeByLevel, joinsOf } from "./alike";
@@ -88,7 +87,7 @@ function constants(t: Timeline): Uint8Array {
     for (let v = t.first[s]!; v < t.first[s + 1]!; v++) {
       const c = t.node[v]!;
       if (c < 0) continue;
-      const plain = t.src[v]!.length === 0 && opGroup(opOf(t.bundle, c)) === "const";
+      const plain = t.src[v]!.length === 0 && groupAt(t.bundle, c) === "const";
       only = plain && only >= 0 ? 1 : -1;
     }
     if (only > 0 && s !== t.bundle.root) found[s] = 1;

@@ -7,7 +7,7 @@
  */
 import type { Bundle } from "../../data/messages/bundle";
 import { argOf, dtypeOf, opOf, rangesOf, uidOf } from "../content";
-import { opGroup } from "../ops";
+import { groupAt, wordsAt, wordsOf } from "../ops";
 import type { StepDiff } from "../diff";
 import type { Replay } from "../replay";
 import { addressPorts, isWhole } from "./addresses";
@@ -21,26 +21,10 @@ const NAME = 16;
 /** Ops named for the copies of a block. */
 const OPS = 6;
 
-/** Operators that stand between their operands, and how tightly they bind. */
-const BETWEEN: Record<string, readonly [string, number]> = {
-  OR: [" | ", 1],
-  XOR: [" ^ ", 2],
-  AND: [" & ", 3],
-  CMPEQ: [" == ", 4],
-  CMPNE: [" != ", 4],
-  CMPLT: [" < ", 5],
-  SHL: [" << ", 6],
-  SHR: [" >> ", 6],
-  ADD: [" + ", 7],
-  SUB: [" - ", 7],
-  MUL: ["*", 8],
-  IDIV: ["/", 8],
-  MOD: ["%", 8],
-};
+/** How tightly a name, or a call, binds. */
 const ATOM = 10;
-/** Operators whose operands may be joined in any order need no brackets around their own kind. */
-const FREE = new Set(["ADD", "MUL", "AND", "OR", "XOR"]);
-
+/** How tightly a negation binds. */
+const NOT = 9;
 interface Piece {
   text: string;
   binds: number;
@@ -51,7 +35,7 @@ interface Piece {
 export function expressionOf(replay: Replay, slot: number): string {
   const content = replay.nodeOf(slot);
   if (content < 0) return "";
-  const ports = addressPorts(opOf(replay.bundle, content));
+  const ports = addressPorts(replay.bundle, content);
   const roots = ports ? replay.srcOf(slot).slice(ports[0], ports[1] + 1) : [slot];
   const pieces = new Map<number, Piece>();
   const order = arithmeticAbove(replay, roots);
@@ -94,43 +78,42 @@ function pieceOf(replay: Replay, s: number, pieces: ReadonlyMap<number, Piece>):
   const atom = (text: string): Piece => ({ text: cutMiddle(text, LONGEST), binds: ATOM, op: "" });
   if (!opens(replay, s)) return atom(nameOf(bundle, c));
   const parts = replay.srcOf(s).map((x) => pieces.get(x) ?? atom("\u2026"));
-  const [a, b, d] = parts;
+  const own = wordsAt(bundle, c);
   const bool = dtypeOf(bundle, c).startsWith("bool");
-  const said = opOf(bundle, c);
-  const op = bool && said === "ADD" ? "OR" : bool && said === "MUL" ? "AND" : said;
-  const between = BETWEEN[op];
+  const op = (bool && own.onBool) || opOf(bundle, c);
+  const words = bool && own.onBool ? wordsOf(bundle.dialect, op) : own;
   const piece = (text: string, binds: number): Piece => ({
     text: cutMiddle(text, LONGEST),
     binds,
     op,
   });
-  if (op === "CMPNE" && bool && a && b?.text === "True")
-    return piece(a.binds < 9 ? `!(${a.text})` : `!${a.text}`, 9);
-  if (between && a && b && !d) {
-    const [sign, binds] = between;
-    if (op === "ADD" && /^-\d+$/.test(b.text)) return piece(`${a.text} - ${b.text.slice(1)}`, binds);
-    const left = a.binds < binds ? `(${a.text})` : a.text;
-    const tight = b.binds > binds || (b.op === op && FREE.has(op));
-    return piece(`${left}${sign}${tight ? b.text : `(${b.text})`}`, binds);
-  }
-  if (op === "WHERE" && a && b && d) {
-    const inner = [a, b, d].map((p) => (p.binds ? p.text : `(${p.text})`));
-    return piece(`${inner[0]} ? ${inner[1]} : ${inner[2]}`, 0);
-  }
-  if (op === "NEG" && a && !b) return piece(a.binds < 9 ? `-(${a.text})` : `-${a.text}`, 9);
-  const name = op === "CAST" ? dtypeOf(bundle, c) : op.toLowerCase();
-  return piece(`${plain(name)}(${parts.map((p) => p.text).join(", ")})`, ATOM);
+  const [a, b] = parts;
+  if (bool && a && words.negates !== undefined && b?.text === words.negates)
+    return piece(a.binds < NOT ? `!(${a.text})` : `!${a.text}`, NOT);
+  const template = words.spelled?.replace("{dtype}", plain(dtypeOf(bundle, c))).split("{}");
+  if (template?.length !== parts.length + 1)
+    return piece(`${plain(op.toLowerCase())}(${parts.map((p) => p.text).join(", ")})`, ATOM);
+  const binds = words.binds ?? ATOM;
+  if (b && parts.length === 2 && template[1] === " + " && /^-\d+$/.test(b.text))
+    return piece(`${a!.text} - ${b.text.slice(1)}`, binds);
+  const text = parts.map((part, i) => {
+    // A sum of sums needs no brackets; what comes first needs them where it binds less.
+    const loose = parts.length < 3 && (i === 0 || (part.op === op && words.joins));
+    const bare = binds >= ATOM || part.binds > binds || (loose && part.binds === binds);
+    return (bare ? part.text : `(${part.text})`) + template[i + 1]!;
+  });
+  return piece(template[0]! + text.join(""), binds);
 }
 
 /** "L1", "gidx0", "776", or the node's id. */
 function nameOf(b: Bundle, c: number): string {
   if (c < 0) return "\u2026";
-  const op = opOf(b, c);
   const arg = argOf(b, c);
-  if (opGroup(op) === "const") return plain(arg);
-  if (op === "RANGE") return plain(rangesOf(b, c).split(" ").at(-1) ?? "") || uidOf(b, c);
-  const named = op === "SPECIAL" || op === "DEFINE_VAR" ? /[A-Za-z_]\w*/.exec(arg) : null;
-  return named ? plain(named[0]) : uidOf(b, c);
+  const { named } = wordsAt(b, c);
+  if (named === "arg" || groupAt(b, c) === "const") return plain(arg);
+  if (named === "range") return plain(rangesOf(b, c).split(" ").at(-1) ?? "") || uidOf(b, c);
+  const word = named === "word" ? /[A-Za-z_]\w*/.exec(arg) : null;
+  return word ? plain(word[0]) : uidOf(b, c);
 }
 
 const plain = (text: string): string => cutMiddle(text.replace(/[^\x20-\x7e]/g, "?"), NAME);
@@ -149,7 +132,7 @@ export function opsOf(replay: Replay, members: readonly number[]): string[] {
   for (const s of members) {
     if (!replay.has(s)) continue;
     const op = opOf(replay.bundle, replay.nodeOf(s));
-    if (opGroup(op) !== "const") counts.set(op, (counts.get(op) ?? 0) + 1);
+    if (groupAt(replay.bundle, replay.nodeOf(s)) !== "const") counts.set(op, (counts.get(op) ?? 0) + 1);
   }
   return [...counts].sort((a, b) => b[1] - a[1]).map(([op]) => op);
 }

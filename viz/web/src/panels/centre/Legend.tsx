@@ -11,6 +11,7 @@ const SHAPES: Record<OpGroup, { d: string; colour: string; hollow?: boolean }> =
   movement: { d: "M3 2q0-2 2-2t2 2v6q0 2-2 2T3 8z", colour: "view" },
   control: { d: "M2 0h2v10H2zM6 0h2v10H6z", colour: "ctl" },
   device: { d: "M3 2q0-2 2-2t2 2v6q0 2-2 2T3 8z", colour: "dev" },
+  other: { d: "M3 2q0-2 2-2t2 2v6q0 2-2 2T3 8z", colour: "other" },
 };
 
 const STATES = [

@@ -17,7 +17,7 @@ import {
   tagOf,
   uidOf,
 } from "../../model/content";
-import { opGroup } from "../../model/ops";
+import { groupAt } from "../../model/ops";
 import { movedSources } from "../../model/replay";
 import { walkButtons } from "../../parts/walkButtons";
 import { Clipped, Place, Places } from "../../ui/Text";
@@ -107,7 +107,7 @@ function Facts({ slot, b, c }: { slot: number; b: Bundle; c: number }) {
     [
       "Op",
       <span class="mono">
-        {opOf(b, c)} <span class="t3">{opGroup(opOf(b, c))}</span>
+        {opOf(b, c)} <span class="t3">{groupAt(b, c)}</span>
       </span>,
     ],
     ["Dtype", <span class="mono">{dtypeOf(b, c) || "none"}</span>],
