@@ -24,6 +24,7 @@ from core.uop.spec import violation
 from viz.check.known.left import Left
 from viz.check.plan import TITLES, Item, fault_of, whole_of
 from viz.check.rebuilt import Rebuilt
+from viz.check.tensors import compare_schedule, is_in_parts
 from viz.read.origins import OriginsOf
 from viz.read.records import Context, Rewrite
 from viz.read.steps import read_steps
@@ -45,6 +46,10 @@ class Guarantees:
     def __init__(self, process: Process, rebuilt: Rebuilt) -> None:
         self._process, self._rebuilt = process, rebuilt
         self._known: dict[int, tuple[int, Left] | None] = {}
+        self._unseen: dict[int, tuple[int, str]] = {}
+        """By context, the rewrite from which on nothing could be looked at, and why."""
+        self._at = 0
+        """The rewrite that is looked at."""
         self._asked = ""
         """The line that asked for the kernel that is looked at."""
         self._origins: OriginsOf = process.file.origins.alone
@@ -55,6 +60,13 @@ class Guarantees:
         kernel or schedule."""
         found = self._first(rewrite.context)
         return found[1] if found is not None and found[0] == rewrite.id else None
+
+    def unseen(self, rewrite: Rewrite) -> str:
+        """Why it is not known what the pass that ends with this rewrite, and those after it, left
+        undone; "" where it is known, or was said of an earlier pass."""
+        self._first(rewrite.context)
+        at, why = self._unseen.get(rewrite.context, (0, ""))
+        return why if at == rewrite.id else ""
 
     def before(self, rewrite: Rewrite) -> Left | None:
         """What a pass left undone before the one of this rewrite began."""
@@ -77,6 +89,7 @@ class Guarantees:
         if context.kind == "kernel" and not self._stores(self._process.kernels.ast(context)):
             return None  # some other graph, in passes of the user's own
         rewrites = self._rewrites.get(context.id, [])
+        self._at = rewrites[0].id if rewrites else 0
         self._asked = _first_line(context)
         process = self._process
         self._origins = process.file.origins.within(process.kernels.ast(context))
@@ -89,8 +102,11 @@ class Guarantees:
             target = target_named(str(context.meta.get("target", "")))
             own = (step for passes in TEXT_PASSES.values() for step in passes)
             return self._in_table((*PASSES, *own), rewrites, target)
-        except _STRANGE:
-            return None  # no graph of this compiler, or for a target that is none here
+        except _STRANGE as error:  # no graph of this compiler, or for a target that is none here
+            what = error.what if isinstance(error, UopvizError) else str(error)
+            kind = "" if isinstance(error, UopvizError) else f"{type(error).__name__}: "
+            self._unseen[context.id] = self._at, f"{kind}{what}"[:300]
+            return None
 
     def _stores(self, ast: int) -> bool:
         """Whether a graph is that of a kernel: something is stored."""
@@ -118,6 +134,7 @@ class Guarantees:
             reached = at + 1
             if not last.result:
                 return None  # it did not end
+            self._at = last.id
             graph = self._rebuilt.node(last.result)
             if (found := _broken(graph, table[at], gone, context)) is not None:
                 return last.id, self._left(table[at].name, *found)
@@ -146,9 +163,37 @@ class Guarantees:
         items = self._items(context)
         fault = fault_of(graph, items) if items else None
         if fault is None:
-            return None
+            return self._as_a_whole(rewrites, last, graph)
         left = self._left(fault.name, fault.node, fault.says)
         return last.id, replace(left, told=f"{TITLES[fault.name]}: {fault.says}")
+
+    def _as_a_whole(
+        self, rewrites: Sequence[Rewrite], last: Rewrite, graph: UOp
+    ) -> tuple[int, Left] | None:
+        """Where the kernels of a schedule store something else than its Tensors are."""
+        if not rewrites[0].sink:
+            return None
+        parts: dict[UOp, UOp] = {}
+        for rewrite in rewrites:
+            if rewrite.name == "multi":
+                steps = read_steps(self._process.file, rewrite, MAX_STEPS).steps
+                pairs = ((m.before, m.after) for m, _ in steps)
+                nodes = ((self._rebuilt.node(a), self._rebuilt.node(b)) for a, b in pairs)
+                parts.update((a, b) for a, b in nodes if is_in_parts(a, b))
+        first = self._rebuilt.node(rewrites[0].sink)
+        found = compare_schedule(first, graph, parts)
+        if found is None or found.kind != "differs":
+            return None
+        number = int(found.values[0][1])
+        value = first.src[number]
+        says = "its kernels store the values of its Tensors"
+        left = self._left("schedule", value, says)
+        place = found.values[1][1]
+        told = (
+            f"the schedule as a whole: its kernels store {found.after} as element {place} of "
+            f"output {number}, which is {found.before}"
+        )
+        return last.id, replace(left, told=f"{told}, {left.line}" if left.line else told)
 
     def _misreading(self, kernel: UOp, rewrites: Sequence[Rewrite]) -> tuple[int, Left]:
         """A kernel that reads what it overwrites, and the step that made it."""

@@ -80,6 +80,7 @@ def message(store: Store, passes: Sequence[Data], kernels: Sequence[Data] = ()) 
         "integers": {kind: integers[kind] for kind in KINDS},
         "rules": ordered[:MOST],
         "undone": [_undone(one, names) for one in passes if one["undone"] is not None],
+        "unseen": [_unseen(one, names) for one in passes if one["unseen"]],
         "passes": list(passes),
         "wholes": counted(kernels),
         "kernels": _kernels(store, passes, kernels),
@@ -93,6 +94,12 @@ def _undone(checked: Data, names: Mapping[int, str]) -> Data:
     """What a pass left undone, and where its graph is."""
     number = checked["rewrite"]
     return {**checked["undone"], "rewrite": number, "name": names.get(number, "?")}
+
+
+def _unseen(checked: Data, names: Mapping[int, str]) -> Data:
+    """From which pass on it was not looked at what passes guarantee, and why."""
+    number = checked["rewrite"]
+    return {"rewrite": number, "name": names.get(number, "?"), "why": checked["unseen"]}
 
 
 def _kernels(store: Store, passes: Sequence[Data], kernels: Sequence[Data]) -> list[Data]:

@@ -67,6 +67,8 @@ class CheckedPass:
     """Of the steps, those that replace an integer or a bool."""
     undone: Left | None = None
     """What the pass left undone that it guarantees."""
+    unseen: str = ""
+    """Why that was not looked at, of this pass and those after it; "" where it was."""
 
     def data(self) -> dict[str, Any]:
         """As JSON, each verdict once."""
@@ -81,6 +83,7 @@ class CheckedPass:
             "verdicts": [v.data() for v in verdicts],
             "integers": self.integers,
             "undone": None if self.undone is None else self.undone.data(),
+            "unseen": self.unseen,
         }
 
 
@@ -106,7 +109,8 @@ def check_pass(store: Store, number: int, part: Part, until: float) -> CheckedPa
             checked.steps.append((0, 0, Verdict("unchecked", error.what)))
             return checked
         if store.compiles:
-            checked.undone = _tools(part.path, part.options).guarantees(process).left(rewrite)
+            guarantees = _tools(part.path, part.options).guarantees(process)
+            checked.undone, checked.unseen = guarantees.left(rewrite), guarantees.unseen(rewrite)
         _Pass(store, process, rewrite, part, checked).run(steps, until)
     return checked
 

@@ -110,6 +110,7 @@ def _lost(store: Store, number: int) -> dict[str, Any]:
         "verdicts": [Verdict("unchecked", ENDED).data()],
         "integers": [],
         "undone": None,
+        "unseen": ENDED,
     }
 
 

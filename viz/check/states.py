@@ -6,6 +6,7 @@ A state that was run is kept for the next pass, whose first state it is. Never r
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter, OrderedDict
 from collections.abc import Mapping
 from typing import Final
@@ -17,7 +18,7 @@ from core.errors import AccessError, RunError, UopvizError
 from core.prove.rounding import PART, allowed, rounding_of, signs_open, units
 from core.prove.verdict import Verdict
 from core.runtime.numeric import Array, from_memory, to_memory
-from core.runtime.reference.inputs import Values, random_inputs
+from core.runtime.reference.inputs import Inputs, Values, random_inputs
 from core.runtime.reference.kernel import evaluate_kernel, evaluations
 from core.uop import Ops, UOp
 from core.uop.kernels import work_of
@@ -45,7 +46,7 @@ class States:
     """The results of the last states that were run."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[UOp, UOp, Values], Stored] = OrderedDict()
+        self._kept: OrderedDict[tuple[UOp, str], Stored] = OrderedDict()
 
     def compare(self, before: UOp, after: UOp) -> Verdict:
         """Whether two states of a kernel store the same, for each kind of inputs. Never raises for
@@ -60,11 +61,14 @@ class States:
         ulps, signs = 0.0, False
         rounding = max(rounding_of(before), rounding_of(after))
         either = signs_open(before) or signs_open(after)
-        for values in _INPUTS:
+        for seed, values in enumerate(_INPUTS):
             held: Stored | None = None
             try:
-                held = self._run(before, after, values)
-                pair = held, self._run(after, before, values)
+                inputs = random_inputs(
+                    before, after, seed=seed, values=values, most_bytes=MAX_BYTES
+                )
+                held = self._run(before, inputs)
+                pair = held, self._run(after, inputs)
             except AccessError as error:
                 kind = "unchecked" if held is None else "differs"
                 how = f"a state cannot be run: {error.what}" if held is None else OUTSIDE
@@ -82,22 +86,29 @@ class States:
         how = f"{SAME}, but for rounding" if ulps else f"{SAME}, {SIGNS}" if signs else SAME
         return Verdict("sampled", how, len(_INPUTS), ulps)
 
-    def _run(self, state: UOp, other: UOp, values: Values) -> Stored:
-        arguments = _arguments(state)
-        known = self._kept.get((state, arguments, values))
+    def _run(self, state: UOp, inputs: Inputs) -> Stored:
+        key = state, _digest(inputs)
+        known = self._kept.get(key)
         if known is None:
-            seed = _INPUTS.index(values)
-            inputs = random_inputs(state, other, seed=seed, values=values, most_bytes=MAX_BYTES)
             if (many := evaluations(state, inputs.variables)) > MAX_EVALUATIONS:
                 raise RunError(f"too long to be run ({many:,} operations in sequence)")
             kinds = _dtypes(state)
             buffers = {n: _tamed(array, kinds.get(n)) for n, array in inputs.copied().items()}
             with np.errstate(all="ignore"):
                 evaluate_kernel(state, buffers, inputs.variables, MAX_BYTES)
-            known = self._kept[state, arguments, values] = buffers
+            known = self._kept[key] = buffers
             while len(self._kept) > _KEPT:
                 self._kept.popitem(last=False)
         return known
+
+
+def _digest(inputs: Inputs) -> str:
+    """What tells arguments apart."""
+    found = hashlib.sha256(repr(sorted(inputs.variables.items())).encode())
+    for number, array in sorted(inputs.buffers.items()):
+        found.update(f"{number} {array.dtype}".encode())
+        found.update(np.ascontiguousarray(array).view(np.uint8).data)
+    return found.hexdigest()
 
 
 def _dtypes(state: UOp) -> dict[int, DType]:
@@ -154,12 +165,6 @@ def _shared_access(u: UOp) -> tuple[UOp, bool] | None:
 
 def _stores(u: UOp) -> bool:
     return any(s.op is Ops.STORE for s in u.toposort())
-
-
-def _arguments(state: UOp) -> UOp:
-    """The arguments of a kernel, as a node to be looked up by."""
-    order = [u for u in state.toposort() if u.op in (Ops.DEFINE_GLOBAL, Ops.DEFINE_VAR)]
-    return UOp.sink(*sorted(order, key=lambda u: (u.op, repr(u.arg))))
 
 
 def _compared(

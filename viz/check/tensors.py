@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from math import prod
 from typing import Any, Final
 
@@ -33,6 +34,8 @@ MAX_EVALUATIONS: Final = 1 << 13
 """Nodes of one kernel that are evaluated one after the other."""
 MAX_ELEMENTS: Final = 1 << 22
 """Of all values of a step together."""
+MAX_SCHEDULE: Final = 1 << 20
+"""Of all values of a schedule, between its kernels."""
 TIMES: Final = 3
 SAME: Final = "both compute the same from random memory"
 OTHER: Final = "they compute other values from the same memory"
@@ -65,12 +68,12 @@ def compare(before: UOp, after: UOp) -> Verdict | None:
         return None
     if before.device is None:
         return None
-    if _is_in_parts(before, after):
+    if is_in_parts(before, after):
         return Verdict("assumes", PARTS)
     if not _memory_read(after) <= {*before.toposort()}:
         return None  # what is in memory that the first does not have is not known
     nodes = UOp.sink(before, after).toposort()  # those of kernels, too
-    if sum(prod(u.shape or ()) for u in nodes if u.op is not Ops.SINK) > MAX_ELEMENTS:
+    if _size(nodes) > MAX_ELEMENTS:
         return None
     for time in range(TIMES):
         try:
@@ -92,6 +95,59 @@ def compare_states(before: UOp, after: UOp) -> Verdict | None:
     if wrong := [one for one in found if one is not None and one.kind == "differs"]:
         return wrong[0]
     return None if not found or None in found else found[0]
+
+
+def compare_schedule(first: UOp, last: UOp, parts: Mapping[UOp, UOp]) -> Verdict | None:
+    """What is known of the outputs of a schedule: of the Tensors before it was made, and of what
+    its kernels store. `parts`: of memory on several devices, the MULTI of its parts. None where
+    that cannot be computed. Floats that are chosen by others may turn with a rounding: a
+    difference counts where it is there for most contents of memory."""
+    outputs = _outputs(first, last)
+    nodes = UOp.sink(first, last).toposort(lambda u: not _is_ast(u))
+    if outputs is None or _size(nodes) > MAX_SCHEDULE:
+        return None
+    known = _memory_read(first).union(*(_memory_read(parts[u]) for u in parts))
+    if not _memory_read(last) <= known:
+        return None
+    differing: list[Verdict] = []
+    for time in range(TIMES):
+        try:
+            with np.errstate(all="ignore"):
+                memory = _Memory(time, _copies((*nodes, *parts.values())), parts)
+                for number, (value, stored) in enumerate(outputs):
+                    x = np.broadcast_to(memory.value(value), value.shaped)
+                    y = memory.value(stored).reshape(x.shape)
+                    if (found := _difference(value, memory, x, y)) is not None:
+                        place = (("output", str(number)), *found.values)
+                        differing.append(replace(found, values=place))
+                        break
+        except (UopvizError, ArithmeticError, LookupError, TypeError, ValueError):
+            return None
+    if 2 * len(differing) > TIMES:
+        return differing[0]
+    return Verdict("sampled", SAME, TIMES)
+
+
+def _outputs(first: UOp, last: UOp) -> list[tuple[UOp, UOp]] | None:
+    """Each output of a schedule with what is stored of it, of several devices their MULTI; None
+    where it is not known which are which."""
+    if not first.op is last.op is Ops.SINK:
+        return None
+    found: list[tuple[UOp, UOp]] = []
+    stored = list(last.src)
+    for value in first.src:
+        many = len(value.device) if isinstance(value.device, tuple) else 1
+        own, stored = stored[:many], stored[many:]
+        if len(own) < many or value.shape is None:
+            return None
+        whole = own[0] if many == 1 else UOp(Ops.MULTI, value.dtype, tuple(own), value.axis)
+        found.append((value, whole))
+    return None if stored else found
+
+
+def _size(nodes: Iterable[UOp]) -> int:
+    """The elements of all values together."""
+    return sum(prod(u.shape or ()) for u in nodes if u.op is not Ops.SINK)
 
 
 def _difference(u: UOp, memory: _Memory, x: Array, y: Array) -> Verdict | None:
@@ -119,8 +175,10 @@ def _difference(u: UOp, memory: _Memory, x: Array, y: Array) -> Verdict | None:
 class _Memory:
     """Random contents of memory, values of variables, and what nodes compute from these."""
 
-    def __init__(self, seed: int, copies: Mapping[UOp, UOp]) -> None:
-        self._seed, self._copies = seed, copies
+    def __init__(
+        self, seed: int, copies: Mapping[UOp, UOp], parts: Mapping[UOp, UOp] | None = None
+    ) -> None:
+        self._seed, self._copies, self._parts = seed, copies, parts or {}
         self._values: dict[UOp, Array] = {}
         self._stored: dict[UOp, dict[UOp, Array]] = {}
 
@@ -134,7 +192,8 @@ class _Memory:
     def _of(self, u: UOp) -> Array:
         sources = [self._values[s] for s in u.src if s in self._values]
         if u.op is Ops.BUFFER:
-            return self._random(u).reshape(u.shaped)
+            whole = self._parts.get(u)
+            return self._random(u).reshape(u.shaped) if whole is None else self.value(whole)
         if u.op in (Ops.DEFINE_VAR, Ops.BIND):
             name, low, high = (u if u.op is Ops.DEFINE_VAR else u.src[0]).arg
             random = np.random.default_rng((self._seed, *str(name).encode()))
@@ -245,17 +304,31 @@ def _memory_read(root: UOp) -> set[UOp]:
 
 
 def _copies(nodes: Iterable[UOp]) -> dict[UOp, UOp]:
-    """Of memory that holds the same as other memory, that: each device has the whole of a value."""
+    """Of memory that holds the same as other memory, that: where each device has the whole of a
+    value, and computes it alike."""
     found: dict[UOp, UOp] = {}
     for u in nodes:
         if u.op is Ops.MULTI and u.arg is None:
-            same = [s.base for s in u.src]
-            if all(s.op is Ops.BUFFER and s.dtype == same[0].dtype for s in same):
-                found |= dict.fromkeys(same[1:], found.get(same[0], same[0]))
+            for part in u.src[1:]:
+                _pair_up(u.src[0], part, found)
     return found
 
 
-def _is_in_parts(before: UOp, after: UOp) -> bool:
+def _pair_up(first: UOp, other: UOp, found: dict[UOp, UOp]) -> None:
+    """Adds the memory of one value, with that in the same place of another one."""
+    seen, left = set[tuple[UOp, UOp]](), [(first, other)]
+    while left:
+        a, b = pair = left.pop()
+        if a is b or pair in seen or a.op is not b.op or len(a.src) != len(b.src):
+            continue
+        seen.add(pair)
+        if a.op is Ops.BUFFER and a.dtype == b.dtype:
+            found.setdefault(b, found.get(a, a))
+        elif a.arg == b.arg:
+            left += zip(a.src, b.src, strict=True)
+
+
+def is_in_parts(before: UOp, after: UOp) -> bool:
     """Whether memory on several devices becomes that of its parts, in the order of the devices, and
     all of it: which names it gets is for the rule to say."""
     if before.op is not Ops.BUFFER or after.op is not Ops.MULTI:

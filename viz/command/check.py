@@ -152,6 +152,11 @@ def lines(data: Row) -> Iterator[Line]:
     if count := data["on_request"]:
         left_out = plural(count, "pass", "passes")
         yield f"  not checked: {left_out} of kernels compiled for other targets on request"
+    if unseen := data["unseen"]:
+        first = unseen[0]
+        many = plural(len(unseen), "kernel or schedule", "kernels or schedules")
+        yield f"  of {many}, what passes guarantee was not looked at"
+        yield f"    from {first['name']} ({first['rewrite']}) on: {first['why']}"
     for left in data["undone"]:
         yield ""
         yield Styled(left["said"], "problem")
@@ -210,6 +215,9 @@ def _of_kernels(data: Row) -> Iterator[Line]:
         yield Styled(
             f"    {plural(len(reasons) - _REASONS, 'more reason')}; --json has all", "hint"
         )
+    partly = Counter(one["why"] for one in kernels if one["state"] != "unknown" and one["why"])
+    for why, count in partly.most_common(_REASONS):
+        yield f"    {count:>7,}  in part: {why}"
     for one in kernels:
         if one["state"] == "differs":
             yield ""

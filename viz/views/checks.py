@@ -192,6 +192,7 @@ def _made(checked: Data, whole: bool, stated: bool) -> _Checked:
     differing = [step for step, _, at in checked["steps"] if kinds[at] == "differs"]
     kept = {name: checked[name] for name in ("rewrite", "steps", "verdicts", "integers")}
     kept["undone"] = left = checked.get("undone")
+    kept["unseen"] = checked.get("unseen", "")
     kept["verdicts"] = [_finite(verdict) for verdict in checked["verdicts"]]
     return _Checked(
         gzip.compress(to_json(kept), _LEVEL, mtime=0),
@@ -229,4 +230,5 @@ def _joined(before: Data, now: Data) -> Data:
         "verdicts": [verdicts[at] for at in used],
         "integers": sorted({*before["integers"], *now["integers"]}),
         "undone": now.get("undone") or before.get("undone"),
+        "unseen": now.get("unseen", ""),
     }

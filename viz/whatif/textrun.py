@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -26,6 +26,7 @@ from viz.whatif.trying import Trial, device_of, emulated
 
 MAX_EMULATED: Final = 1 << 22
 """Operations of a kernel that is run on an emulator beside the interpreter: about two seconds."""
+OVER: Final = "its time was over before all sets of arguments were tried"
 NOT_RUN: Final = (UopvizError, ArithmeticError, ValueError)
 """What is raised where a kernel cannot be run on some arguments."""
 
@@ -34,13 +35,15 @@ NOT_RUN: Final = (UopvizError, ArithmeticError, ValueError)
 class TextRun:
     """What a text computed on `sets` sets of arguments. `shown`: the outcome of the set for which
     it is wrong, which is `wrong_for`, else of the first set. `rounded`: the largest error of all,
-    in units in the last place; at least 1 where a result is off by anything."""
+    in units in the last place; at least 1 where a result is off by anything. `untried`: what was
+    not run of the further sets, and why; "" where all were."""
 
     device: str
     sets: int
     shown: Outcome
     rounded: int
     wrong_for: ArgumentSet | None = None
+    untried: str = ""
 
 
 def device_for(ast: UOp, target: Target) -> str:
@@ -65,18 +68,22 @@ def run_text(
     seconds: float = math.inf,
 ) -> TextRun:
     """Runs it on each set, up to the first for which it is wrong; after so many seconds on no
-    further one. Raises one of NOT_RUN where the first cannot be tried."""
+    further one. A later set that cannot be tried is left out, and counted. Raises one of NOT_RUN
+    where the first cannot be tried."""
     until = time.monotonic() + seconds
     made: TextRun | None = None
+    left_out: list[str] = []
     for given in sets:
         if made is not None and time.monotonic() > until:
+            left_out.append(OVER)
             break
         try:
             outcome = _tried(ast, program, device, given)
-        except NOT_RUN:
+        except NOT_RUN as error:
             if made is None:
                 raise
-            break
+            left_out.append(f"{given.said}: {said_of(error)}")
+            continue
         rounded = max(outcome.ulps, int(outcome.error > 0))
         if made is None:
             made = TextRun(device, 1, outcome, rounded)
@@ -86,7 +93,14 @@ def run_text(
             return replace(made, shown=outcome, wrong_for=given)
     if made is None:
         raise RunError("there are no arguments to run it on")
-    return made
+    return replace(made, untried=_untried(left_out)) if left_out else made
+
+
+def _untried(left_out: Sequence[str]) -> str:
+    """What was not tried, in words: the first reason, and of how many sets."""
+    reasons = [why for why in left_out if why != OVER]
+    said = f"{reasons[0]} ({len(reasons)} of its sets of arguments not run)" if reasons else ""
+    return "; ".join(filter(None, (said, OVER if OVER in left_out else "")))
 
 
 def _tried(ast: UOp, program: Program, device: str, given: ArgumentSet) -> Outcome:

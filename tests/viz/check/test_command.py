@@ -114,7 +114,7 @@ def test_what_a_rule_declares_is_recorded(tmp_path: Path) -> None:
     assert [v["kind"] for v in checked["verdicts"]] == ["assumes"]
     assert store.ask(VERDICTS, number) == {
         "rewrite": number, "steps": [], "verdicts": [], "integers": [], "undone": None,
-        "whole": False,
+        "unseen": "", "whole": False,
     }  # fmt: skip
     store.close()
 

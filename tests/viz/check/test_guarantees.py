@@ -8,6 +8,7 @@ import importlib
 import json
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +19,18 @@ from core import Tensor, compile
 from core.dtype import dtypes
 from core.errors import FormatError, UopvizError
 from core.passes.guarantees import LANES
+from core.passes.schedule import pipeline
 from core.target import targets
 from core.uop import Ops, PatternMatcher, UOp
 from core.uop.kernelinfo import Opt, OptOps
 from tests.viz.test_json import SHAPES
+from viz.check import guarantees
 from viz.check.known.kept import checked_pass
 from viz.check.message import message
 from viz.check.part import check_part
 from viz.check.parts import Part
 from viz.cli import main
+from viz.command.check import lines
 from viz.views.store import Store
 from viz.whatif.culprit import Kernel
 
@@ -167,7 +171,7 @@ def test_it_is_printed_with_the_node_and_the_line_and_kept(
 
 
 def test_what_is_kept_is_read_strictly() -> None:
-    plain = {"rewrite": 1, "steps": [], "verdicts": [], "integers": []}
+    plain = {"rewrite": 1, "steps": [], "verdicts": [], "integers": [], "unseen": ""}
     assert checked_pass(plain | {"undone": None})["undone"] is None
     for bad in (3, {}, {"pass": 1}, {"node": "1"}):
         with pytest.raises(FormatError):
@@ -183,3 +187,60 @@ def test_gates_of_lanes_may_be_wide_and_values_not() -> None:
     load = place.load(dtype=dtypes.int8.vec(lanes))
     assert LANES.breach([*UOp.sink(load).toposort()], target) is None
     assert LANES.breach([*UOp.sink(load, total).toposort()], target) is total
+
+
+def test_what_cannot_be_looked_at_is_said_and_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record(tmp_path / "right.viz", product, "x86-64")
+    assert said(tmp_path / "right.viz")["unseen"] == []
+
+    def strange(*_: object) -> None:
+        raise ValueError("no such thing")
+
+    monkeypatch.setattr(guarantees, "_broken", strange)
+    path = tmp_path / "run.viz"
+    record(path, product, "x86-64")
+    made = said(path)
+    assert {one["why"] for one in made["unseen"]} == {"ValueError: no such thing"}
+    unseen = next(one for one in made["unseen"] if one["name"] == "lower")
+    for _ in range(2):  # the second time it is what was kept
+        assert main(["check", str(path), "--run-seconds", "0"]) == 0
+    monkeypatch.undo()
+    assert main(["check", str(path), "--run-seconds", "0"]) == 0
+    store = Store(path)
+    parts = check_part(Part(str(path), (unseen["rewrite"],)))
+    store.close()
+    assert checked_pass(parts[0])["unseen"] == parts[0]["unseen"]
+    many = len(made["unseen"])
+    said_of = f"of {many} kernels or schedules, what passes guarantee was not looked at"
+    assert any(said_of in str(line) for line in lines(made))
+
+
+def wrong_pass(graph: UOp, _: object) -> UOp:
+    """A pass that changes a value, and has no step that does."""
+    twos = [u for u in graph.toposort() if u.op is Ops.CONST and u.arg == 2.0]
+    return graph.substitute({u: u.replace(arg=3.0) for u in twos})
+
+
+def test_a_schedule_that_stores_something_else_and_no_step_shows_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def program() -> None:
+        (Tensor([1.0, 2.5, 4.0]).realize() * 2.0).sum().realize()
+
+    with viz.record(tmp_path / "right.viz"):
+        program()
+    assert said(tmp_path / "right.viz")["undone"] == []
+    table = (
+        replace(step, function=wrong_pass, runs=None) if step.name == "fuse" else step
+        for step in pipeline.PASSES
+    )
+    monkeypatch.setattr(pipeline, "PASSES", tuple(table))
+    with viz.record(tmp_path / "wrong.viz"):
+        program()
+    made = said(tmp_path / "wrong.viz")
+    assert made["counts"]["differs"] == 0
+    (left,) = made["undone"]
+    assert left["pass"] == "schedule"
+    assert left["said"].startswith("the schedule as a whole: its kernels store ")

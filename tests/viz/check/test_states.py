@@ -12,7 +12,7 @@ from core.prove.verdict import Verdict
 from core.runtime.reference.states import kernel_states
 from core.shape import ShapeTracker
 from core.uop import Ops, UOp
-from core.uop.kernelinfo import KernelInfo
+from core.uop.kernelinfo import AxisType, KernelInfo
 from tests.core.passes.kernels import CPU, plain, store
 from viz.check import states
 from viz.check.states import States
@@ -96,6 +96,27 @@ def test_states_that_take_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(states, "MAX_EVALUATIONS", 3)
     found = compared(total(loaded()), total(loaded() * 2.0))
     assert found.kind == "unchecked" and "too long to be run" in found.how
+
+
+def test_both_states_have_the_same_inputs() -> None:
+    """What an index may be follows from both, whichever is looked at first."""
+    at = UOp.range(5, 0)
+    out, low, high, values = (
+        UOp(Ops.DEFINE_GLOBAL, dtypes.int32.ptr(size), (), number)
+        for number, size in enumerate((5, 2, 3, 2))
+    )
+    first = at < 3
+    one = high.index(at, gate=first).load(at.const_like(0))
+    other = low.index(at - 3, gate=first.logical_not()).load(at.const_like(0))
+    place, r = first.where(one, other), UOp.range(2, 1, AxisType.REDUCE)
+    chosen = (r + 2).eq(place).where(values.index(r).load(), r.const_like(0)).reduce(Ops.ADD, r)
+    inside = (place - 2 >= 0) & (place - 2 < 2)
+    loaded_at = values.index(place - 2, gate=inside).load(at.const_like(0))
+    before, after = (
+        UOp.sink(out.index(at).store(value).end(at), arg=KernelInfo())
+        for value in (chosen, inside.where(loaded_at, at.const_like(0)))
+    )
+    assert States().compare(before, after).kind == "sampled"
 
 
 def test_the_length_of_the_longest_sum() -> None:

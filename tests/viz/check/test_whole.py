@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -16,15 +17,18 @@ import pytest
 
 import viz
 from core import Tensor, compile
+from core.compile import compile_kernel
 from core.dtype import dtypes
-from core.errors import FormatError
+from core.errors import FormatError, RunError
 from core.render import llvm_alu, ptx_alu
 from core.runtime import run as running
+from core.runtime.numeric import Array
 from core.target import targets
 from core.toolchain.processor import host_target
 from core.uop.ops import Ops
 from core.uop.serial import to_data
 from core.uop.symbolic import choose
+from core.uop.uop import UOp
 from tests.viz.work.test_unproved import given, reading
 from viz.bisect import worker as tasks
 from viz.check.known.beside import keep, take_kept
@@ -39,6 +43,9 @@ from viz.command.check import sentence
 from viz.views.store import Store
 from viz.whatif import textrun
 from viz.whatif import worker as kernel_worker
+from viz.whatif.arguments import givens
+from viz.whatif.given import kernel_of
+from viz.whatif.textrun import device_for, run_text
 from viz.whatif.workers import OUT_OF_TIME, Told, Workers
 
 Data = dict[str, Any]
@@ -211,6 +218,7 @@ def test_what_a_wrong_step_makes_is_its_consequence(
         "verdicts": [{"kind": "differs", "how": "for these values"}],
         "integers": [],
         "undone": None,
+        "unseen": "",
     }
     (one,) = message(store, [wrong], found)["kernels"]
     assert one["because"] == {
@@ -241,6 +249,31 @@ def test_what_is_not_run_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     wholes.run(here, lambda one: found.update(one))
     assert (found["state"], found["why"]) == ("unknown", "the trace has no text of it")
     store.close()
+
+
+def test_arguments_that_cannot_be_tried_are_left_out_and_told(tmp_path: Path) -> None:
+    store = Store(recorded(tmp_path / "t.viz", lambda: outside("PTX:EMU")))
+    wholes = wholes_of(store, kernels_of(store))
+    ast, target = kernel_of(wholes.tasks[0]["subject"])
+    store.close()
+    program, sets = compile_kernel(ast, target), list(islice(givens(ast), 3))
+
+    class Strange:
+        """Arguments that there are none of."""
+
+        precise, said = False, "strange numbers"
+
+        def variables(self, ast: UOp) -> dict[str, int]:
+            return {}
+
+        def memory(self, ast: UOp, most_bytes: int) -> list[Array]:
+            raise RunError("there are none")
+
+    found = run_text(ast, program, device_for(ast, target), [sets[0], Strange(), *sets[1:]])
+    assert (found.sets, found.wrong_for) == (3, None), "those after it are tried"
+    assert found.untried == ("strange numbers: there are none (1 of its sets of arguments not run)")
+    found = run_text(ast, program, device_for(ast, target), sets, seconds=-1.0)
+    assert (found.sets, found.untried) == (1, textrun.OVER)
 
 
 def test_a_launch_that_is_another_one_now_is_not_taken_for_that_of_the_run(tmp_path: Path) -> None:

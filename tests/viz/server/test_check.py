@@ -85,6 +85,7 @@ def test_nothing_is_checked_before_it_is_asked_for(asked: Asked) -> None:
         "verdicts": [],
         "integers": [],
         "undone": None,
+        "unseen": "",
         "whole": False,
     }
     assert asked.client.get("/api/A/verdicts/99999").status_code == 404

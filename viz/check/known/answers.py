@@ -21,7 +21,7 @@ def verdicts(store: Store, rewrite: int) -> dict[str, Any] | None:
     if store.scope_of(rewrite) is None:
         return None
     nothing = {"rewrite": rewrite, "steps": [], "verdicts": [], "integers": []}
-    return take_kept(store).of(rewrite) or nothing | {"undone": None, "whole": False}
+    return take_kept(store).of(rewrite) or nothing | {"undone": None, "unseen": "", "whole": False}
 
 
 def checks(store: Store) -> dict[str, Any]:

@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from core.errors import FormatError
-from core.prove.verdict import KINDS, verdict_of
+from core.prove.verdict import KINDS, MAX_TEXT, verdict_of
 from viz.check.known.left import left_of
 from viz.check.known.whole import LATE, whole_kernel
 from viz.files.regular import open_regular, replace_file
 from viz.views.run import FIRST
 
-VERSION: Final = 5
+VERSION: Final = 6
 MAX_BYTES: Final = 1 << 26
 """Bytes of a file that is read, or written."""
 _ROOT: Final = Path(__file__).parents[3]
@@ -127,7 +127,14 @@ def checked_pass(data: object) -> dict[str, Any]:
         "verdicts": known,
         "integers": _numbers(fields),
         "undone": left_of(fields.get("undone")),
+        "unseen": _text(fields.get("unseen", "")),
     }
+
+
+def _text(found: object) -> str:
+    if not isinstance(found, str):
+        raise _bad()
+    return found[:MAX_TEXT]
 
 
 def _numbers(fields: dict[str, Any]) -> list[int]:

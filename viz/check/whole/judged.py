@@ -9,7 +9,7 @@ stranger's trace: they are checked as those of every other run. Never checks a s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from core.check.edited import Edited, with_text
@@ -96,7 +96,7 @@ def _on_captured(ast: UOp, program: Program, made: TextRun, given: ArgumentSet) 
         return made
     rounded = max(made.rounded, found.rounded)
     if found.wrong_for is None:
-        return TextRun(made.device, made.sets + 1, made.shown, rounded)
+        return replace(made, sets=made.sets + 1, rounded=rounded)
     if not program_agrees(ast, program, given):
         return made
     return TextRun(made.device, made.sets + 1, found.shown, rounded, given)
@@ -124,7 +124,7 @@ def _data(made: TextRun, place: str) -> Data:
         "place": place,
         "inputs": "" if wrong is None else wrong.said,
         "outcome": None if wrong is None else _outcome(made.shown),
-        "why": "",
+        "why": made.untried,
     }
 
 

@@ -36,6 +36,8 @@ export interface PassVerdicts {
   /** Of these steps, those that replace an integer or a boolean. */
   integers: number[];
   undone: Undone | null;
+  /** Why it was not looked at what this pass and those after it guarantee; "" where it was. */
+  unseen: string;
   whole: boolean;
 }
 
@@ -65,7 +67,7 @@ export interface WholeKernel {
     wanted: number | null;
     said: string;
   } | null;
-  /** Why it was not run. */
+  /** Why it was not run; of one that was, which sets of arguments were left out, and why. */
   why: string;
 }
 
