@@ -88,6 +88,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "core.runtime.hip",
     ),
     ("core.runtime.device", "core.runtime.discover"),
+    ("core.trial",),
     ("core.check",),
     ("core.beam",),
     ("core.runtime.run", "core.runtime.__main__"),

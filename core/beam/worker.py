@@ -17,12 +17,8 @@ from collections.abc import Callable, Mapping
 from queue import SimpleQueue
 from typing import Any, Final, cast
 
-import numpy as np
-
 from core.check.limits import limit_memory
 from core.check.safety import check_kernel
-from core.check.trial import arguments
-from core.check.worker import difference, summed_products
 from core.compile import compile_kernel
 from core.errors import CompileError, RunError, UopvizError
 from core.helpers import Context
@@ -30,18 +26,15 @@ from core.passes.optimize import chosen_opts, prepared
 from core.passes.optimize.legal import legal_opts, why_not
 from core.passes.pipeline import BEFORE_OPTS, run_passes
 from core.runtime.base import Runner
-from core.runtime.buffer import Buffer
 from core.runtime.device import Device
-from core.runtime.emulator.device import EmulatorRunner
 from core.runtime.numeric import Array
 from core.runtime.reference.inputs import Values, random_inputs
 from core.target import Target
 from core.toolchain.program import Program
+from core.trial.difference import differences
+from core.trial.trial import Trial, arguments
 from core.uop.args import decode_arg, encode_arg
 from core.uop.kernelinfo import Opt
-from core.uop.kernels import stores_of
-from core.uop.ops import Ops
-from core.uop.pointer import pointer_of
 from core.uop.serial import from_data
 from core.uop.uop import UOp
 
@@ -66,17 +59,11 @@ class Tried:
         self._target: Target = target
         self._kernel = prepared(run_passes(ast, target, None, BEFORE_OPTS), target)
         self.chosen = chosen_opts(self._kernel.copied())
-        found = (u for u in ast.toposort() if u.op is Ops.DEFINE_VAR)
-        self._variables = {u.arg[0]: int(u.arg[2]) for u in found}
+        self._trial = Trial(ast, device)
         inputs = random_inputs(
-            ast, values=Values.NORMAL, variables=self._variables, most_bytes=MAX_BYTES
+            ast, values=Values.NORMAL, variables=self._trial.variables, most_bytes=MAX_BYTES
         )
         self._held = [inputs.buffers[n] for n in range(len(arguments(ast)))]
-        self._buffers = [
-            Buffer(device, int(cast("Any", u.dtype).size), u.dtype.base).allocate()
-            for u in arguments(ast)
-        ]
-        self._rounded = summed_products(ast)
         self._right: list[Array] | None = None
         self._last: tuple[tuple[Opt, ...], Program] | None = None
 
@@ -105,53 +92,34 @@ class Tried:
         assert self._last is not None
         runner = self._device.load(self._last[1])
         if self._right is None:
-            self._right = self._results(self._load(()))
-        self._fill()
-        if isinstance(runner, EmulatorRunner):
-            instructions, _ = runner.counted(self._buffers, self._variables)
-            self._check()
-            return float(instructions)
-        once = self._launched(runner)
+            self._right = self._results()
+        self._trial.fill(self._held)
+        once = self._trial.launch(runner)
         self._check()
+        if self._trial.instructions is not None:
+            return float(self._trial.instructions)
         return self._timed(runner, once, enough)
 
     def _timed(self, runner: Runner, once: float, enough: float) -> float:
-        times = [once, self._launched(runner)]
+        times = [once, self._trial.launch(runner)]
         until = time.monotonic() + SECONDS
         while min(times) <= enough and len(times) < MOST:
             if len(times) >= FEWEST and time.monotonic() >= until:
                 break
-            times.append(self._launched(runner))
+            times.append(self._trial.launch(runner))
         return min(times)
 
-    def _load(self, opts: tuple[Opt, ...]) -> Runner:
-        return self._device.load(compile_kernel(self._ast, self._target, opts))
-
-    def _launched(self, runner: Runner) -> float:
-        begun = time.perf_counter()
-        seconds = runner(self._buffers, self._variables, wait=True)
-        return time.perf_counter() - begun if seconds is None else seconds
-
-    def _fill(self) -> None:
-        for buffer, held in zip(self._buffers, self._held, strict=True):
-            buffer.copyin(np.ascontiguousarray(held).view(np.uint8).data)
-
-    def _outputs(self) -> list[tuple[str, Array]]:
-        numbers = sorted({int(pointer_of(store.src[0]).arg) for store in stores_of(self._ast)})
-        dtypes = [u.dtype.base.name for u in arguments(self._ast)]
-        return [(dtypes[n], self._buffers[n].as_array()) for n in numbers]
-
-    def _results(self, runner: Runner) -> list[Array]:
-        self._fill()
-        runner(self._buffers, self._variables, wait=True)
-        return [values.copy() for _, values in self._outputs()]
+    def _results(self) -> list[Array]:
+        """What the kernel without opts makes of the arguments."""
+        self._trial.fill(self._held)
+        self._trial.launch(self._device.load(compile_kernel(self._ast, self._target, ())))
+        return [values.copy() for values in self._trial.arrays()]
 
     def _check(self) -> None:
         """Raises RunError where the outputs are not those of the kernel without opts."""
-        for (dtype, got), wanted in zip(self._outputs(), self._right or (), strict=True):
-            error, allowed = difference(got, wanted, dtype, self._rounded)
-            if not error <= allowed:
-                raise RunError("its results are not those of the kernel without opts")
+        apart = differences(self._ast, self._trial.arrays(), self._right or ())
+        if not all(error <= allowed for _, error, allowed in apart):
+            raise RunError("its results are not those of the kernel without opts")
 
 
 def main() -> None:

@@ -14,7 +14,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from core.check.trial import arguments
 from core.errors import FaultError
 from core.helpers import prod
 from core.runtime.buffer import Buffer
@@ -24,6 +23,7 @@ from core.runtime.emulator.machine import Machine, batches
 from core.runtime.numeric import Array
 from core.target import Target
 from core.toolchain.program import Program
+from core.trial.trial import arguments
 from core.uop import Ops
 from tests.on_targets.subject import Subject
 

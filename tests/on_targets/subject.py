@@ -12,8 +12,6 @@ from typing import Final
 
 import numpy as np
 
-from core.check.trial import arguments
-from core.check.worker import difference, first_wrong, summed_products
 from core.compile import compile_kernel
 from core.dtype import DType, PtrDType, dtypes
 from core.helpers import prod
@@ -23,6 +21,8 @@ from core.runtime.device import Device
 from core.runtime.numeric import Array, from_memory, memory_dtype, to_memory
 from core.runtime.reference.kernel import evaluate_kernel
 from core.toolchain.processor import host_target
+from core.trial.difference import difference, first_wrong, summed_products
+from core.trial.trial import arguments
 from core.uop import Ops, UOp
 from core.uop.pointer import pointer_of
 

@@ -14,13 +14,13 @@ from typing import Final, Protocol
 
 import numpy as np
 
-from core.check.trial import arguments
 from core.dtype import DType, PtrDType, dtypes
 from core.helpers import ceildiv
 from core.prove.hints import hints_of_kernel
 from core.runtime.numeric import Array, from_memory, to_memory
 from core.runtime.reference.inputs import Values, corner_floats, random_inputs
 from core.runtime.reference.spans import index_spans
+from core.trial.trial import arguments
 from core.uop.meaning_arrays import round_array
 from core.uop.ops import GroupOp, Ops
 from core.uop.pointer import pointer_of

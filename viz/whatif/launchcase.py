@@ -11,16 +11,14 @@ from typing import Any, Final
 import numpy as np
 
 from core.check.safety import BASE, run_bytes
-from core.check.trial import arguments
-from core.check.worker import difference, summed_products
 from core.dtype import DType, dtypes
 from core.errors import CompileError
 from core.runtime.numeric import memory_dtype
 from core.runtime.reference.kernel import evaluate_kernel
 from core.runtime.reference.spans import index_spans
 from core.toolchain.program import Program
-from core.uop.kernels import stores_of
-from core.uop.pointer import pointer_of
+from core.trial.difference import differences
+from core.trial.trial import arguments
 from core.uop.uop import UOp
 from viz.whatif import onbindings
 from viz.whatif.outcome import MEMORY
@@ -49,11 +47,9 @@ def launch_case(ast: UOp, program: Program) -> Data:
     held = [onbindings.make_input(SEED, one) for one in made]
     variables = {v.arg[0]: int(v.arg[2]) for v in program.variables}
     evaluate_kernel(ast, held, variables, MEMORY - BASE - run_bytes(ast))
-    rounded = summed_products(ast)
     outputs: list[Data] = []
-    for number in sorted({int(pointer_of(s.src[0]).arg) for s in stores_of(ast)}):
-        one, values = made[number], held[number]
-        _, allowed = difference(values, values, one["dtype"], rounded)
+    for number, _, allowed in differences(ast, held, held):
+        values = held[number]
         step = -(-max(1, values.size) // MAX_EMBEDDED)
         expected = onbindings.packed(np.ascontiguousarray(values[::step]))
         outputs.append({"number": number, "step": step, "allowed": allowed, "expected": expected})

@@ -9,22 +9,26 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import isfinite
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import numpy as np
 
 from core.check.safety import BASE, MAX_BYTES, run_bytes
-from core.check.trial import arguments
-from core.check.worker import difference, first_wrong, summed_products
 from core.dtype import DType, dtypes
 from core.errors import AccessError, RunError
 from core.prove.rounding import of_result, rounding_of
 from core.runtime.numeric import Array, from_memory
 from core.runtime.reference.kernel import evaluate_kernel
-from core.shape import ShapeTracker
-from core.uop.kernels import stores_of
+from core.trial.difference import (
+    apart_of,
+    coordinates,
+    difference,
+    first_wrong,
+    summed_products,
+    ulps_apart,
+)
+from core.trial.trial import arguments, outputs_of
 from core.uop.ops import Ops
-from core.uop.pointer import pointer_of
 from core.uop.uop import UOp
 from viz.whatif.arguments import RANDOM, ArgumentSet
 
@@ -92,7 +96,7 @@ class Expected:
         self._rounded = summed_products(ast)
         self._rounding = rounding_of(ast)
         self._approximate = any(u.op in APPROXIMATE for u in ast.toposort())
-        self._outputs = sorted({int(pointer_of(s.src[0]).arg) for s in stores_of(ast)})
+        self._outputs = outputs_of(ast)
 
     def judge(self, run: Runs) -> Outcome:
         """Runs a kernel on the same arguments. Raises what `run` does, but for accesses outside of
@@ -161,9 +165,8 @@ class Expected:
         a, b = (from_memory(values, dtype).astype(np.float64) for values in (got, wanted))
         numbers = ~(np.isnan(a) & np.isnan(b))
         ulps = ulps_apart(got[numbers], wanted[numbers])
+        apart = apart_of(a, b)
         with np.errstate(all="ignore"):
-            apart = np.where((a == b) | ~numbers, 0.0, np.abs(a - b))
-            apart = np.where(np.isnan(apart), np.inf, apart)
             size = np.where(np.isfinite(b), np.abs(b), 0.0)
             limit = np.zeros_like(size)
             if self._approximate:
@@ -181,41 +184,3 @@ class Expected:
         at = coordinates(self.ast, number, index)
         found, right = float(a[index]), float(b[index])
         return Outcome(False, shown, allowed, ulps, number, index, at, found, right)
-
-
-def ulps_apart(got: Array, wanted: Array) -> int:
-    """The largest distance of two arrays of floats in memory, in units in the last place: how many
-    numbers of the dtype lie between two elements (Goldberg, 1991, section "Ulps")."""
-    apart = int(np.abs(ordered(got) - ordered(wanted)).max(initial=0))
-    return 2 * apart if got.dtype.itemsize == 8 else apart
-
-
-def ordered(values: Array) -> Array:
-    """Floats in memory as integers in the order of the floats, those of 8 bytes as halves of them:
-    integers of the same bits, those of negative floats turned around."""
-    size = values.dtype.itemsize
-    bits = np.ascontiguousarray(values).view(f"u{size}").astype(np.int64 if size < 8 else np.uint64)
-    sign = 1 << (8 * size - 1)
-    if size == 8:  # halves, so that a difference does not overflow
-        return np.where(bits >= sign, -((bits - sign) >> 1).astype(np.int64),
-                        (bits >> 1).astype(np.int64))  # fmt: skip
-    return np.where(bits >= sign, sign - bits, bits)
-
-
-def coordinates(ast: UOp, output: int, index: int) -> tuple[int, ...] | None:
-    """Where an element of an output lies in the shape that is stored; None for a kernel of loops,
-    whose outputs have none."""
-    for store in stores_of(ast):
-        place = store.src[0]
-        if place.op is not Ops.VIEW or int(pointer_of(place).arg) != output:
-            continue
-        tracker = cast("ShapeTracker", place.arg)
-        if tracker.contiguous:
-            found = index if index < tracker.size else None
-        else:
-            offsets, valid = tracker.indices()
-            flat = np.flatnonzero((offsets.reshape(-1) == index) & valid.reshape(-1))
-            found = int(flat[0]) if len(flat) else None
-        if found is not None:
-            return tuple(int(n) for n in np.unravel_index(found, tracker.shape))
-    return None

@@ -24,7 +24,7 @@ with Context(**FLAGS):
     if compiled.program is None:
         sys.exit(f"{variant}:\\n{compiled.error}")
     # random arguments, the same at every run, and what the reference makes of them
-    device, outcome = Trial(ast, replace(RANDOM, seed=SEED)).judge(compiled.program, variant.device)
+    device, outcome = Judge(ast, replace(RANDOM, seed=SEED)).judge(compiled.program, variant.device)
 print(f"{variant}, on {device}: {outcome}")
 sys.exit(not outcome.equal)
 """
@@ -61,7 +61,7 @@ def script_text(
         "from core.uop.serial import from_data",
         "from viz.whatif.arguments import RANDOM",
         "from viz.whatif.recompile import compile_variant",
-        "from viz.whatif.trying import Trial",
+        "from viz.whatif.trying import Judge",
         "from viz.whatif.variant import Variant",
         "",
         f"TARGET = {literal(target)}",

@@ -22,7 +22,7 @@ from core.uop.policy import ignoring
 from core.uop.uop import UOp
 from viz.whatif.arguments import ArgumentSet
 from viz.whatif.outcome import LARGEST, MEMORY, Expected, Outcome
-from viz.whatif.trying import Trial, device_of, emulated
+from viz.whatif.trying import Judge, device_of, emulated
 
 MAX_EMULATED: Final = 1 << 22
 """Operations of a kernel that is run on an emulator beside the interpreter: about two seconds."""
@@ -108,7 +108,7 @@ def _tried(ast: UOp, program: Program, device: str, given: ArgumentSet) -> Outco
     compiler's that LLVM rejects; of other devices that may be a limit of theirs. Raises one of
     NOT_RUN."""
     try:
-        return Trial(ast, given).judge(program, device)[1]
+        return Judge(ast, given).judge(program, device)[1]
     except FaultError as error:
         said = str(error.what)
     except CompileError as error:

@@ -7,18 +7,13 @@ says nothing.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
-import numpy as np
-
 from core.check.edited import Edited, with_text
-from core.check.trial import arguments
 from core.compile import compile_kernel
 from core.errors import DeviceError, UopvizError
-from core.runtime.base import Runner
-from core.runtime.buffer import Buffer
 from core.runtime.device import Device
 from core.runtime.emulator.device import EMULATED, EmulatorRunner
 from core.runtime.numeric import Array
@@ -26,10 +21,11 @@ from core.runtime.reference.kernel import evaluate_kernel
 from core.target import Target
 from core.toolchain.processor import host_target
 from core.toolchain.program import Program
+from core.trial.trial import Trial
 from core.uop.policy import ignoring
 from core.uop.uop import UOp
 from viz.whatif.arguments import RANDOM, ArgumentSet
-from viz.whatif.inturn import SECONDS, Launch, in_turn
+from viz.whatif.inturn import SECONDS, in_turn
 from viz.whatif.outcome import Expected, Outcome
 
 LINEAR: Final = "REFERENCE"
@@ -74,7 +70,7 @@ def check_device(device: str, target: Target) -> None:
         )
 
 
-class Trial:
+class Judge:
     """Programs of one kernel on the same arguments. Raises RunError where the reference cannot
     evaluate the kernel."""
 
@@ -95,10 +91,9 @@ class Trial:
                 evaluate_kernel(program.uops, held, variables)
 
             return LINEAR, self._expected.judge(run)
-        runner = Device[device].load(program)
-        buffers = self._buffers(device)
-        runner(buffers, self._expected.variables, wait=True)
-        return device, self._expected.compare([b.as_array() for b in buffers])
+        trial = self._trial(device)
+        trial.launch(Device[device].load(program))
+        return device, self._expected.compare(trial.arrays())
 
     def times(
         self, old: Program, new: Program, seconds: float = SECONDS, on: str | None = None
@@ -111,8 +106,8 @@ class Trial:
         runners = [Device[device].load(one) for one in (old, new)]
         if any(isinstance(one, EmulatorRunner) for one in runners):
             return None
-        launches = [self._launch(device, one) for one in runners]
-        return in_turn(launches[0], launches[1], seconds).data()
+        old_launch, new_launch = (partial(self._trial(device).launch, one) for one in runners)
+        return in_turn(old_launch, new_launch, seconds).data()
 
     def counts(self, old: Program, new: Program, on: str) -> tuple[int, int] | None:
         """The instructions that all threads of a launch ran, on an emulated device; None on others.
@@ -122,26 +117,13 @@ class Trial:
             runner = Device[on].load(one)
             if not isinstance(runner, EmulatorRunner):
                 return None
-            found.append(runner.counted(self._buffers(on), self._expected.variables)[0])
+            trial = self._trial(on)
+            trial.launch(runner)
+            found.append(trial.instructions or 0)
         return found[0], found[1]
 
-    def _launch(self, device: str, runner: Runner) -> Launch:
-        buffers, variables = self._buffers(device), self._expected.variables
-
-        def launch() -> float:
-            begun = time.perf_counter()
-            seconds = runner(buffers, variables, wait=True)
-            return time.perf_counter() - begun if seconds is None else seconds
-
-        return launch
-
-    def _buffers(self, device: str) -> list[Buffer]:
-        return [
-            Buffer(device, values.size, u.dtype.base)
-            .allocate()
-            .copyin(np.ascontiguousarray(values).view(np.uint8).data)
-            for u, values in zip(arguments(self._ast), self._expected.arguments, strict=True)
-        ]
+    def _trial(self, device: str) -> Trial:
+        return Trial(self._ast, device, self._expected.arguments, self._expected.variables)
 
 
 def old_program(ast: UOp, target: Target, text: tuple[str, str] | None) -> tuple[Program, str]:

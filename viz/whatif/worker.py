@@ -38,7 +38,7 @@ from viz.whatif.recompile import (
     text_facts,
 )
 from viz.whatif.textrun import NOT_RUN, device_for, rendering, run_text, said_of
-from viz.whatif.trying import Trial, check_device, old_program
+from viz.whatif.trying import Judge, check_device, old_program
 from viz.whatif.variant import EditedText, Variant
 from viz.whatif.verdict import culprit_data, outcome_data, verdict_data
 from viz.work.lines import answer_request, progress
@@ -106,8 +106,8 @@ def _run(
     progress("running it beside the recorded program")
     try:
         check_kernel(ast, MAX_BYTES)
-        trial = Trial(ast)
-        made["device"], outcome = trial.judge(program, on)
+        judge = Judge(ast)
+        made["device"], outcome = judge.judge(program, on)
         made["outcome"] = outcome_data(outcome)
     except UopvizError as error:
         made["notes"].append(
@@ -121,8 +121,8 @@ def _run(
             old, note = old_program(ast, target, _text(subject))
         made["oldCode"] = code_facts(old)
         made["notes"] += [note] if note else []
-        made["times"] = trial.times(old, program, on=on)
-        if on is not None and (counts := trial.counts(old, program, on)) is not None:
+        made["times"] = judge.times(old, program, on=on)
+        if on is not None and (counts := judge.counts(old, program, on)) is not None:
             made["notes"].append(
                 f"{on} counts instructions and has no time: {counts[0]:,} before, {counts[1]:,} now"
             )

@@ -16,7 +16,6 @@ from core.check.worker import random_arguments
 from core.dtype import DType, dtypes
 from core.errors import FaultError, RunError
 from core.helpers import prod
-from core.runtime.buffer import Buffer
 from core.runtime.device import Device
 from core.runtime.emulator.banks import Served
 from core.runtime.emulator.counters import Counters, Profile
@@ -29,7 +28,8 @@ from core.runtime.emulator.state import Launch
 from core.runtime.emulator.walk import Reached, Stored, Walk, Written, walk
 from core.runtime.numeric import from_memory, memory_dtype
 from core.toolchain.program import Program
-from core.uop import Ops, UOp
+from core.trial.trial import Trial
+from core.uop import UOp
 from viz.work.change import Change
 from viz.work.lines import progress
 from viz.work.opts import opts_text
@@ -71,10 +71,9 @@ def emulate(
     change = change or Change()
     program = change.compiled(ast, found.target, name)
     runner = found.load(program)
-    bound = {u.arg[0]: int(u.arg[2]) for u in ast.toposort() if u.op is Ops.DEFINE_VAR}
-    buffers = _buffers(ast, name)
+    trial = Trial(ast, name, random_arguments(ast))
     prepared = runner.prepared()
-    launch = launch_of(program, runner.code, buffers, bound)
+    launch = launch_of(program, runner.code, trial.buffers, trial.variables)
     blocks = prod(launch.grid)
     if not 0 <= block < blocks:
         raise RunError(f"there is no block {block}", hint=f"blocks are numbered up to {blocks - 1}")
@@ -96,16 +95,6 @@ def emulate(
         "fault": None if fault is None else _said(fault, program),
         "walk": _walked(walked, prepared, program),
     }
-
-
-def _buffers(ast: UOp, device: str) -> list[Buffer]:
-    pointers = sorted({u for u in ast.toposort() if u.op is Ops.DEFINE_GLOBAL}, key=lambda u: u.arg)
-    return [
-        Buffer(device, values.size, u.dtype.base)
-        .allocate()
-        .copyin(np.ascontiguousarray(values).view(np.uint8).data)
-        for u, values in zip(pointers, random_arguments(ast), strict=True)
-    ]
 
 
 def _counted(

@@ -10,16 +10,15 @@ from __future__ import annotations
 import datetime
 import time
 from collections.abc import Callable
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import numpy as np
 
-from core.check.trial import arguments, launch_times
 from core.compile import compile_kernel
 from core.errors import DeviceError
-from core.runtime.buffer import Buffer
 from core.runtime.device import Device
 from core.tensor import Tensor
+from core.trial.trial import Trial
 from core.uop.uop import UOp
 from viz.files.machine import processor
 
@@ -70,11 +69,9 @@ def _fastest(device: str, ast: UOp) -> float:
     target = Device[device].target
     assert target is not None
     runner = Device[device].load(compile_kernel(ast, target))
-    buffers = [Buffer(device, int(cast("Any", u.dtype).size), u.dtype.base) for u in arguments(ast)]
-    for buffer in buffers:
-        ones = np.ones(buffer.size, np.float32)
-        buffer.allocate().copyin(ones.view(np.uint8).data)
-    return min(launch_times(runner, buffers, {}, _LAUNCHES, time.monotonic() + SECONDS)) / 1e6
+    trial = Trial(ast, device)
+    trial.fill([np.ones(buffer.size, np.float32) for buffer in trial.buffers])
+    return min(trial.times(runner, _LAUNCHES, time.monotonic() + SECONDS)) / 1e6
 
 
 def _numpy_copy() -> float:

@@ -13,16 +13,16 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from core.check.safety import BASE, argument_bytes
-from core.check.trial import arguments
-from core.check.worker import difference, summed_products
 from core.errors import RunError, TraceError
 from core.runtime.numeric import Array
 from core.runtime.reference.kernel import evaluate_kernel
+from core.trial.difference import differences
+from core.trial.trial import arguments
 from viz.ratio import ratio_of
 from viz.whatif.inturn import pairs_in_turn
 from viz.workbench.inputs import MAX_ARGUMENTS, Offered
 from viz.workbench.kinds import KINDS
-from viz.workbench.outputs import difference_of, errors, number, outputs_of, picture
+from viz.workbench.outputs import difference_of, errors, number, picture
 from viz.workbench.sides import Side
 
 SECONDS: Final = 1.5
@@ -36,13 +36,11 @@ Data = dict[str, Any]
 
 @dataclass(frozen=True)
 class Judged:
-    """Both sides on one kind of input: `worst` is the output that differs most; with the values of
-    the variables."""
+    """Both sides on one kind of input: `worst` is the output that differs most."""
 
     data: Data
     worst: Data
     picture: Data
-    variables: Mapping[str, int]
 
 
 class Bench:
@@ -58,37 +56,34 @@ class Bench:
             )
         self._ast, self._sides = ast, (original, edited)
         self._room = memory - BASE - 6 * taken
-        self._rounded = summed_products(ast)
         self._offered = offered
 
     def judge(self, kind: str) -> Judged:
         """Runs both on inputs of a kind. Raises UopvizError."""
         inputs = self._offered.of(kind)
         held = [inputs.buffers[n] for n in range(len(arguments(self._ast)))]
-        for side in self._sides:
-            side.fill(held)
-            side.launch(inputs.variables)
+        original, edited = (side.run(inputs) for side in self._sides)
         right, why = self._reference(held, inputs.variables)
         judged: tuple[Data, Data, float] | None = None
-        verdicts: list[list[bool | None]] = [[], []]
         same = True
-        for output in outputs_of(self._ast):
+        for output, _, allowed in differences(self._ast, original, original):
             dtype = arguments(self._ast)[output].dtype.base
-            a, b = (side.output(output) for side in self._sides)
+            a, b = original[output], edited[output]
             apart = errors(a, b, dtype)
             worst = float(apart.max())
-            same &= worst <= difference(a, a, dtype.name, self._rounded)[1]
-            for verdict, got in zip(verdicts, (a, b), strict=True):
-                if right is not None:
-                    error, allowed = difference(got, right[output], dtype.name, self._rounded)
-                    verdict.append(error <= allowed)
+            same &= worst <= allowed
             if judged is None or worst > judged[2]:
                 found = difference_of(self._ast, output, dtype, a, b, apart).data()
                 drawn = picture(self._ast, output, dtype, a, b, apart)
                 judged = found, drawn, worst
         if judged is None:
             raise RunError("this kernel stores nothing")
-        agrees = [all(v) if v else None for v in verdicts]
+        agrees = [
+            None
+            if right is None
+            else all(error <= allowed for _, error, allowed in differences(self._ast, got, right))
+            for got in (original, edited)
+        ]
         data = {
             "kind": kind,
             "title": KINDS[kind],
@@ -99,7 +94,7 @@ class Bench:
             "error": judged[0]["error"],
             "why": why,
         }
-        return Judged(data, judged[0], judged[1], inputs.variables)
+        return Judged(data, judged[0], judged[1])
 
     def _reference(
         self, held: Sequence[Array], variables: Mapping[str, int]
@@ -112,23 +107,14 @@ class Bench:
             return None, error.what
         return results, ""
 
-    def times(self, variables: Mapping[str, int]) -> Data | None:
+    def times(self) -> Data | None:
         """Times in turn, of what was judged last; None where instructions are counted in their
         place."""
         if any(side.is_counted for side in self._sides):
             return None
-        old, new = (self._timed(side, variables) for side in self._sides)
-        pairs = pairs_in_turn(old, new, SECONDS, TURNS)
+        pairs = pairs_in_turn(self._sides[0].launch, self._sides[1].launch, SECONDS, TURNS)
         us = [[1e6 * pair[side] for pair in pairs] for side in (0, 1)]
         return {**ratio_of(pairs).data(), "original": spread(us[0]), "edited": spread(us[1])}
-
-    def _timed(self, side: Side, variables: Mapping[str, int]) -> Callable[[], float]:
-        def launch() -> float:
-            begun = time.perf_counter()
-            seconds = side.launch(variables)
-            return time.perf_counter() - begun if seconds is None else seconds
-
-        return launch
 
 
 def spread(us: Sequence[float]) -> Data:
@@ -159,7 +145,7 @@ def compare_sides(
     progress("comparing outputs")
     judged = bench.judge(first)
     progress("timing in turn")
-    times = bench.times(judged.variables)
+    times = bench.times()
     sides = [side.data() for side in (original, edited)]
     inputs = [judged.data]
     for kind in others:

@@ -15,12 +15,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from core.check.trial import arguments
 from core.dtype import dtypes
 from core.errors import RunError
 from core.runtime.numeric import Array, memory_dtype
 from core.runtime.reference.inputs import Inputs, Values, random_inputs
-from core.uop.ops import Ops
+from core.trial.trial import arguments, largest_variables
 from core.uop.uop import UOp
 from viz.format.captured import unpack_values
 from viz.workbench.kinds import CAPTURED, KINDS
@@ -53,12 +52,7 @@ class Offered:
         """Inputs of a kind. Raises RunError where captured values are not those of the kernel."""
         if kind == CAPTURED and self.captured is not None:
             return captured_inputs(self.ast, self.captured)
-        return _random(self.ast, Values(kind), largest(self.ast))
-
-
-def largest(ast: UOp) -> dict[str, int]:
-    """The largest value of each variable of a kernel."""
-    return {u.arg[0]: int(u.arg[2]) for u in ast.toposort() if u.op is Ops.DEFINE_VAR}
+        return _random(self.ast, Values(kind), largest_variables(self.ast))
 
 
 def _random(ast: UOp, values: Values, variables: Mapping[str, int]) -> Inputs:
@@ -69,7 +63,7 @@ def captured_inputs(ast: UOp, data: Mapping[str, Any]) -> Inputs:
     """The values of the run; of memory that the kernel only writes, zeros. Raises RunError for
     what does not belong to this kernel, and TraceError for damaged values."""
     given = {str(name): int(value) for name, value in data["variables"].items()}
-    missing = largest(ast).keys() - given.keys()
+    missing = largest_variables(ast).keys() - given.keys()
     if missing:
         raise _foreign(f"the variable {sorted(missing)[0]} has no value")
     inputs = _random(ast, Values.ZEROS, given)

@@ -15,11 +15,11 @@ import numpy as np
 from core.dtype import DType, dtypes
 from core.helpers import ceildiv
 from core.runtime.numeric import Array, from_memory
+from core.trial.difference import apart_of, coordinates, ulps_apart
 from core.uop.kernels import stores_of
 from core.uop.ops import Ops
 from core.uop.pointer import pointer_of
 from core.uop.uop import UOp
-from viz.whatif.outcome import coordinates, ordered
 
 SIDE: Final = 256
 """Cells of a picture along either side at most."""
@@ -57,21 +57,15 @@ def number(value: float) -> float | str:
     return value if math.isfinite(value) else str(value)
 
 
-def outputs_of(ast: UOp) -> list[int]:
-    """The numbers of the arguments that a kernel stores to."""
-    return sorted({int(pointer_of(store.src[0]).arg) for store in stores_of(ast)})
-
-
 def errors(original: Array, edited: Array, dtype: DType) -> Array:
     """The absolute difference of each element; infinite where only one is a number, or both are
     different infinities. Integers that differ, but are the same as float64, differ by 1."""
     held_a, held_b = (from_memory(held, dtype) for held in (original, edited))
     a, b = (held.astype(np.float64) for held in (held_a, held_b))
-    with np.errstate(invalid="ignore"):
-        apart = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, np.abs(b - a))
-    if not dtypes.is_float(dtype):
-        return np.where((held_a != held_b) & (apart == 0), 1.0, apart)
-    return np.where(np.isnan(apart), np.inf, apart)
+    apart = apart_of(a, b)
+    return (
+        apart if dtypes.is_float(dtype) else np.where((held_a != held_b) & (apart == 0), 1.0, apart)
+    )
 
 
 def difference_of(
@@ -107,8 +101,7 @@ def largest_ulps(original: Array, edited: Array, dtype: DType, apart: Array) -> 
         return 0
     if not np.isfinite(apart).all():
         return None
-    far = int(np.abs(ordered(original[differs]) - ordered(edited[differs])).max())
-    return 2 * far if original.dtype.itemsize == 8 else far
+    return ulps_apart(original[differs], edited[differs])
 
 
 def rows_and_columns(ast: UOp, output: int, size: int) -> tuple[int, int]:

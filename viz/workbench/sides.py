@@ -6,23 +6,19 @@ Compiles and loads them. Never runs one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, cast
+from typing import Any, Final
 
-import numpy as np
-
-from core.check.trial import arguments
-from core.check.worker import resources_of
 from core.compile import ASSEMBLERS
 from core.errors import CompileError, DeviceError
 from core.runtime.base import Runner
-from core.runtime.buffer import Buffer
 from core.runtime.device import Device
 from core.runtime.emulator.device import EmulatorRunner
 from core.runtime.numeric import Array
+from core.runtime.reference.inputs import Inputs
 from core.target import Target
 from core.toolchain.nvidia_tools import find_tool
 from core.toolchain.sass import sass
+from core.trial.trial import Trial, resources_of
 from core.uop.uop import UOp
 from viz.whatif.recompile import applied_opts
 from viz.work.change import Change
@@ -49,33 +45,23 @@ class Side:
         self.device = device
         self.program = change.compiled(ast, target_of(device), device)
         self._runner: Runner = Device[device].load(self.program)
-        self._parts = [
-            Buffer(device, int(cast("Any", u.dtype).size), u.dtype.base).allocate()
-            for u in arguments(ast)
-        ]
-        self.instructions: int | None = None
-        """Those that all threads of the last launch ran, on an emulated device."""
+        self._trial = Trial(ast, device)
 
     @property
     def is_counted(self) -> bool:
         """Whether it counts instructions in place of a time."""
         return isinstance(self._runner, EmulatorRunner)
 
-    def fill(self, values: Sequence[Array]) -> None:
-        """Puts values into the memory of the arguments."""
-        for buffer, held in zip(self._parts, values, strict=True):
-            buffer.copyin(np.ascontiguousarray(held).view(np.uint8).data)
+    def run(self, inputs: Inputs) -> list[Array]:
+        """Runs it once on inputs; what is in the memory of its arguments then."""
+        self._trial.fill([inputs.buffers[n] for n in range(len(self._trial.buffers))])
+        self._trial.variables = inputs.variables
+        self.launch()
+        return self._trial.arrays()
 
-    def launch(self, variables: Mapping[str, int]) -> float | None:
-        """Runs it once; seconds, where the device measures them."""
-        if isinstance(self._runner, EmulatorRunner):
-            self.instructions, seconds = self._runner.counted(self._parts, variables)
-            return seconds
-        return self._runner(self._parts, variables, wait=True)
-
-    def output(self, number: int) -> Array:
-        """What is in the memory of an argument."""
-        return self._parts[number].as_array()
+    def launch(self) -> float:
+        """Runs it once more on the same memory; seconds."""
+        return self._trial.launch(self._runner)
 
     def facts(self) -> dict[str, str]:
         """What its code takes, as far as a tool of this machine says it, by name."""
@@ -98,6 +84,6 @@ class Side:
             "kind": source.kind,
             "text": source.text[:MAX_SHOWN],
             "opts": applied_opts(self.program),
-            "instructions": self.instructions,
+            "instructions": self._trial.instructions,
             "facts": [{"name": k, "value": v} for k, v in self.facts().items()],
         }

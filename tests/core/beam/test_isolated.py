@@ -94,10 +94,10 @@ def test_a_program_with_wrong_results_has_no_cost(
 ) -> None:
     assert Tried(product, "CPU").cost(UPCAST, float("inf")) > 0
 
-    def far(*_: object) -> tuple[float, float]:
-        return 1.0, 0.5
+    def far(*_: object) -> list[tuple[int, float, float]]:
+        return [(0, 1.0, 0.5)]
 
-    monkeypatch.setattr("core.beam.worker.difference", far)
+    monkeypatch.setattr("core.beam.worker.differences", far)
     with pytest.raises(RunError, match="its results are not those"):
         Tried(product, "CPU").cost(UPCAST, float("inf"))
 

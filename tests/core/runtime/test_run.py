@@ -13,7 +13,7 @@ from itertools import count
 import numpy as np
 import pytest
 
-from core.check import isolate, worker
+from core.check import isolate
 from core.check.isolate import run_isolated
 from core.check.safety import BASE, argument_bytes, check_kernel, run_bytes
 from core.compile import compile_kernel
@@ -29,6 +29,7 @@ from core.runtime.run import run_schedule
 from core.shape import ShapeTracker, View
 from core.toolchain.processor import host_target
 from core.toolchain.program import Argument, Artifact, Program
+from core.trial import difference
 from core.uop.kernelinfo import AxisType, KernelInfo
 from core.uop.observe import NullObserver, observing
 from core.uop.ops import Ops
@@ -311,10 +312,10 @@ def test_what_a_run_takes_is_what_is_counted() -> None:
 
 
 def test_results_are_compared_a_piece_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker, "PIECE", 4)
+    monkeypatch.setattr(difference, "PIECE", 4)
     got, wanted = np.arange(10, dtype=np.float32), np.arange(10, dtype=np.float32)
-    assert worker.difference(got, wanted, "float32") == (0.0, pytest.approx(9e-4))
+    assert difference.difference(got, wanted, "float32") == (0.0, pytest.approx(9e-4))
     got[7] = 9
-    assert worker.difference(got, wanted, "float32") == (2.0, pytest.approx(9e-4))
-    assert worker.first_wrong(got, wanted, "float32", 1.0) == (7, 9.0, 7.0)
-    assert worker.difference(got[:0], wanted[:0], "float32") == (0.0, 1e-4)
+    assert difference.difference(got, wanted, "float32") == (2.0, pytest.approx(9e-4))
+    assert difference.first_wrong(got, wanted, "float32", 1.0) == (7, 9.0, 7.0)
+    assert difference.difference(got[:0], wanted[:0], "float32") == (0.0, 1e-4)

@@ -16,9 +16,10 @@ import viz
 import viz.work.jobs
 from core import Tensor
 from core.check.isolate import MEMORY_LIMIT
-from core.check.worker import difference, summed_products, times_quantile
+from core.check.worker import times_quantile
 from core.errors import ServerError
 from core.render.kinds import KINDS
+from core.trial.difference import difference, summed_products
 from core.uop.ops import Ops
 from core.uop.serial import from_data
 from tests.viz.server.client import value_of

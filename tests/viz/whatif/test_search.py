@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.trial.difference import ulps_apart
 from viz.ratio import FEWEST
 from viz.whatif.inturn import in_turn
-from viz.whatif.outcome import ulps_apart
 from viz.whatif.search import MAX_UNKNOWN, first_wrong_step
 
 

@@ -16,9 +16,9 @@ import viz
 from core import Tensor
 from core.check.isolate import MAX_TEXT
 from core.check.llvm_edited import checked_ir
-from core.check.worker import first_wrong
 from core.errors import CompileError, RunError, ServerError
 from core.toolchain.processor import host_target
+from core.trial.difference import first_wrong
 from tests.viz.server.client import value_of
 from viz.server.how import How, how_of
 from viz.server.state import State
