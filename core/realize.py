@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import TypeAlias, cast
 
 from core.errors import RunError
+from core.launch import run
+from core.launch.batch import Batch
 from core.passes.schedule import ScheduleItem
-from core.runtime import run
-from core.runtime.batch import Batch
 
 Step: TypeAlias = ScheduleItem | Callable[[], None]
 """A step of a capture, repeated when it is replayed: a kernel or copy, or a call."""

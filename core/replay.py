@@ -14,9 +14,9 @@ from itertools import groupby
 from typing import Any, cast
 
 from core.helpers import JIT
+from core.launch.batch import Batch
 from core.passes.schedule import ScheduleItem
 from core.realize import Step, run_batch, run_now, run_schedule
-from core.runtime.batch import Batch
 from core.uop.kernels import output_count
 from core.uop.ops import Ops
 from core.uop.uop import UOp

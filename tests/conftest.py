@@ -18,7 +18,7 @@ settings.load_profile("patient")
 
 CACHES = (
     ("core.compile", "_kept"),
-    ("core.runtime.run", "_kept"),
+    ("core.launch.run", "_kept"),
     ("core.toolchain.llvm_compiler", "load"),
 )
 """Module and function: what keeps programs for as long as the process lives."""

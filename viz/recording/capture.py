@@ -15,9 +15,9 @@ from fnmatch import fnmatchcase
 from weakref import WeakKeyDictionary, WeakSet
 
 from core.errors import TraceError, UopvizError
+from core.launch.run import unwatch_launches, watch_launches
 from core.runtime.buffer import Buffer
 from core.runtime.device import Device
-from core.runtime.run import unwatch_launches, watch_launches
 from core.uop.kernels import read_arguments
 from core.uop.uop import UOp
 from viz.format.captured import MAX_BYTES
@@ -110,7 +110,7 @@ class Capture:
     def before_launch(
         self, ast: UOp, name: str, buffers: Sequence[Buffer], variables: Mapping[str, int]
     ) -> None:
-        """See `core.runtime.run.watch_launches`."""
+        """See `core.launch.run.watch_launches`."""
         if ast in self._seen:
             return
         with self._lock:

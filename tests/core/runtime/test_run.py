@@ -21,11 +21,11 @@ from core.dtype import dtypes
 from core.errors import RunError, SpecError
 from core.helpers import Context
 from core.kernelname import kernel_name
+from core.launch.run import run_schedule
 from core.render import llvm
 from core.runtime.buffer import buffer_of
 from core.runtime.cpu.device import CpuRunner
 from core.runtime.reference.evaluate.shaped import working_bytes
-from core.runtime.run import run_schedule
 from core.shape import ShapeTracker, View
 from core.toolchain.processor import host_target
 from core.toolchain.program import Argument, Artifact, Program

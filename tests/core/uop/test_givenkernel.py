@@ -13,9 +13,9 @@ from core.compile import compile_kernel, sources_for
 from core.dtype import dtypes
 from core.errors import CompileError
 from core.kernelname import kernel_name
+from core.launch.run import kernel_for
 from core.runtime.reference.kernel import evaluate_kernel
 from core.runtime.reference.states import kernel_states
-from core.runtime.run import kernel_for
 from core.target import target_named
 from core.uop.uop import UOp
 

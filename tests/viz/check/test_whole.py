@@ -20,8 +20,8 @@ from core import Tensor, compile
 from core.compile import compile_kernel
 from core.dtype import dtypes
 from core.errors import FormatError, RunError
+from core.launch import run as running
 from core.render import llvm_alu, ptx_alu
-from core.runtime import run as running
 from core.runtime.numeric import Array
 from core.target import targets
 from core.toolchain.processor import host_target

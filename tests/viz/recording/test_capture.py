@@ -15,9 +15,9 @@ import viz
 from core.dtype import dtypes
 from core.errors import RunError, TraceError
 from core.jit import TinyJit
+from core.launch.run import _Watching
 from core.runtime.buffer import Buffer
 from core.runtime.numeric import memory_dtype
-from core.runtime.run import _Watching
 from core.tensor import Tensor
 from core.uop.uop import UOp
 from viz.format.captured import Captured, unpack_values

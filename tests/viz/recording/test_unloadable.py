@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import core.compile
-import core.runtime.run
+import core.launch.run
 import viz
 from core import Tensor
 from core.errors import CompileError, TraceError
@@ -31,7 +31,7 @@ def traces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]
     for path in (good, bad):
         x = Tensor([0.25, float(path == bad)]).realize()
         for kept in (
-            *(core.compile._kept, core.runtime.run._kept, core.runtime.run._compiled),
+            *(core.compile._kept, core.launch.run._kept, core.launch.run._compiled),
             *(llvm_compiler.load, llvm_compiler._optimised),
         ):
             kept.cache_clear()

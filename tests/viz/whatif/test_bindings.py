@@ -12,7 +12,7 @@ import pytest
 
 from core.compile import compile_kernel
 from core.errors import CompileError, ServerError
-from core.runtime import run as running
+from core.launch import run as running
 from core.runtime.buffer import Buffer
 from core.runtime.cuda import api
 from core.runtime.device import Device

@@ -10,12 +10,12 @@ import pytest
 
 from core import Context, Tensor, compile, nn
 from core.errors import DeviceError, ScheduleError
+from core.launch import run
 from core.passes.schedule import ScheduleItem, create_schedule
 from core.passes.schedule.multi import take_apart
 from core.passes.schedule.multi.allreduce import RING_FROM
 from core.passes.schedule.pipeline import run_passes
 from core.realize import run_schedule
-from core.runtime import run
 from core.runtime.buffer import buffer_of
 from core.target import Target
 from core.toolchain.program import Program

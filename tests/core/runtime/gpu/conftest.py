@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from core.runtime import run
+from core.launch import run
 from core.runtime.cuda import api
 from core.runtime.device import Device
 from tests.core.runtime.gpu.fake_cuda import FakeCuda

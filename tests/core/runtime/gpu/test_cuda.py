@@ -17,6 +17,7 @@ from core.dtype import dtypes
 from core.errors import CompileError, DeviceError, DriverError, RunError
 from core.helpers import Context
 from core.jit import TinyJit
+from core.launch.run import copy_buffer
 from core.runtime.allocator import Place
 from core.runtime.base import values_of
 from core.runtime.buffer import Buffer
@@ -25,7 +26,6 @@ from core.runtime.cuda import api
 from core.runtime.cuda.device import capability, target_for
 from core.runtime.device import Device
 from core.runtime.gpu.launch import GpuRunner
-from core.runtime.run import copy_buffer
 from core.target import targets
 from core.tensor import Tensor
 from tests.core.runtime.asts import add

@@ -15,7 +15,7 @@ import pytest
 from core.compile import compile_kernel
 from core.dtype import dtypes
 from core.errors import CompileError, DeviceError, DriverError, RunError
-from core.runtime import run
+from core.launch import run
 from core.runtime.buffer import Buffer
 from core.runtime.device import Device
 from core.runtime.gpu.driver import Limits

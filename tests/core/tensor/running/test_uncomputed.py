@@ -10,8 +10,8 @@ import pytest
 
 from core import Tensor, TinyJit, dtypes
 from core.errors import RunError
+from core.launch import run
 from core.realize import run_schedule
-from core.runtime import run
 from core.runtime.awaited import awaited
 
 

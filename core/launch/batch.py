@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from core.helpers import DEBUG
+from core.launch.run import Item, Kernel, kernel_for, run_schedule
 from core.runtime.awaited import concerns
 from core.runtime.buffer import buffer_of
 from core.runtime.counters import GlobalCounters
 from core.runtime.device import Device
-from core.runtime.run import Item, Kernel, kernel_for, run_schedule
 from core.uop.observe import attached
 from core.uop.ops import Ops
 from core.uop.policy import in_force
