@@ -96,6 +96,41 @@ class Action(Enum):
     """Kernels may be of tiles whose layouts are known."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """A node as functions of an adapter see it: its number in its file, its texts, its sources, and
+    its own facts."""
+
+    number: int
+    op: str
+    dtype: str
+    arg: str
+    src: tuple[View, ...]
+    fact: Fact
+
+    def below(self) -> list[View]:
+        """All nodes below it and itself, each once, sources first."""
+        found: dict[int, View] = {self.number: self}
+        waiting: list[View] = [self]
+        while waiting:
+            for source in waiting.pop().src:
+                if source.number not in found:
+                    found[source.number] = source
+                    waiting.append(source)
+        return [found[number] for number in sorted(found)]  # a source has a smaller number
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnAction:
+    """What a compiler can do with a kernel that the explorer knows nothing of. `title` stands on
+    its button; `run` is given the graph of the kernel, and answers with text. It runs in the
+    process of the server, when the user asks for it."""
+
+    name: str
+    title: str
+    run: Callable[[View], str]
+
+
 class Facts(Protocol):
     """The facts of the nodes of one file."""
 
@@ -140,6 +175,7 @@ class Dialect:
     """The tiles of a kernel with these passes, of a `viz.views.process.Process`."""
     actions: frozenset[Action] = frozenset()
     """What of the explorer's actions is there for its traces."""
+    own: tuple[OwnAction, ...] = ()
 
     def op(self, name: str) -> Op:
         """What is known of an op."""
@@ -161,6 +197,7 @@ class Dialect:
             "title": self.title or self.name,
             "ops": {name: op_data(op) for name, op in self.ops.items()},
             "actions": sorted(action.value for action in self.actions),
+            "own": [{"name": one.name, "title": one.title} for one in self.own],
         }
 
 

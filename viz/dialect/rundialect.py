@@ -7,17 +7,19 @@ is shown as nodes and texts. Resolved once per run, never per node.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
-from core.errors import BudgetError, UopvizError
+from core.errors import BudgetError, TraceError, UopvizError
 from viz.dialect.argtext import ArgTexts, Show
 from viz.dialect.dialect import NO_FACT, PLAIN, Dialect, Fact, Facts
-from viz.dialect.saidfacts import SaidFacts
+from viz.dialect.saidfacts import SaidFacts, view_of
 from viz.read.database import Problem
 from viz.read.records import Context, Rewrite
 from viz.read.tracefile import TraceFile
 
 T = TypeVar("T")
+MAX_ANSWER: Final = 100_000
+"""Characters of what an action says."""
 
 
 class RunDialect:
@@ -84,6 +86,27 @@ class RunDialect:
         """Nodes as the compiler reads a graph; None where it reads none. Raises BudgetError."""
         make = self.dialect.graph_data
         return None if make is None else self.ask("its graph", lambda: make(file, order), None)
+
+    def act(self, name: str, file: TraceFile, facts: CheckedFacts, root: int) -> str:
+        """What the compiler's own action of this name says of a graph. Raises TraceError where
+        there is none, or it fails, and BudgetError."""
+        own = next((one for one in self.dialect.own if one.name == name), None)
+        if own is None:
+            raise TraceError(
+                f"the dialect of this run has no action {name[:60]!r}",
+                hint=f"it has {', '.join(one.name for one in self.dialect.own) or 'none'}",
+            )
+        try:
+            text = _text(own.run(view_of(file, facts, root)))
+        except UopvizError:
+            raise
+        except Exception as error:
+            raise TraceError(
+                f"{own.title} failed: {type(error).__name__}: {str(error)[:300]}",
+                f"dialect {self.dialect.name} {self.dialect.version}",
+                "report this to whoever made the dialect",
+            ) from error
+        return (text or "")[:MAX_ANSWER]
 
     def tiles(
         self, process: Any, kernel: Context, passes: Sequence[Rewrite]

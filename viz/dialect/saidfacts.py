@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from viz.budget import take
-from viz.dialect.dialect import NO_FACT, Fact, Facts
+from viz.dialect.dialect import NO_FACT, Fact, Facts, View
 from viz.format.cells import parse_object
 from viz.read.tracefile import TraceFile
 
@@ -45,17 +44,6 @@ class SaidFacts:
     def left_out(self, nodes: Sequence[int]) -> list[str]:
         """See `Facts`."""
         return []
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """A node as a function of facts sees it: its texts, its sources, and its own facts."""
-
-    op: str
-    dtype: str
-    arg: str
-    src: tuple[View, ...]
-    fact: Fact
 
 
 FactOf = Callable[[str, str, str, tuple[View, ...]], Fact]
@@ -101,4 +89,17 @@ class _EachNode:
         op, dtype, arg = (text(int(field(name)[node])) for name in ("op", "dtype", "arg"))
         extra = int(field("extra")[node])
         fact = self._stated.said(extra) if extra else self._fact_of(op, dtype, arg, src)
-        return View(op, dtype, arg, src, fact)
+        return View(node, op, dtype, arg, src, fact)
+
+
+def view_of(file: TraceFile, facts: Facts, root: int) -> View:
+    """A node with all below it. Raises BudgetError."""
+    order = file.nodes.reachable(root)
+    field, text = file.nodes.field, file.text
+    views: dict[int, View] = {}
+    for node, fact in zip(order, facts.of(order), strict=True):
+        op, dtype, arg = (text(int(field(name)[node])) for name in ("op", "dtype", "arg"))
+        src = tuple(views[s] for s in file.nodes.sources(node))
+        take(4 + len(src), _NODE)
+        views[node] = View(node, op, dtype, arg, src, fact)
+    return views[root]

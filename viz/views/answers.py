@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from viz.views.run import Answer, Group, Keep, Subject
+from viz.views.run import Answer, Group, InFile, Keep, Subject
 from viz.views.store import Store
 
 
@@ -39,6 +39,10 @@ def _row(
 def _run(store: Store) -> dict[str, Any]:
     """What can be done with the run depends on the machine: a server says that."""
     return {**store.run(), "devices": [], "targets": [], "editable": [], "inputs": []}
+
+
+def _acted(store: Store, context: int, action: str) -> dict[str, Any] | None:
+    return store.acted(context, action)
 
 
 def _is_done(made: dict[str, Any]) -> bool:
@@ -150,6 +154,16 @@ BUNDLE: Final = _row(
     Subject.REWRITE,
     keep=Keep.ENDED,
 )
+ACTED: Final = Answer(
+    "acted",
+    "/acted/{context}?action={action:text}",
+    "Acted",
+    "What an action of the compiler's own, of the dialect of the run, says of a kernel",
+    _acted,
+    subject=Subject.KERNEL,
+    keep=Keep.NEVER,
+    in_file=InFile.NEVER,
+)
 EMULATED: Final = _row(
     Store.emulated,
     "/emulated/{context}",
@@ -203,6 +217,7 @@ ANSWERS: Final[tuple[Answer, ...]] = (
     USER_LINES,
     SINCE,
     BUNDLE,
+    ACTED,
     EMULATED,
     LINEAGE,
     SEARCH_INDEX,

@@ -416,6 +416,20 @@ class Store:
         with self._tracing, answering("the tiles of this kernel"):
             return process.dialect.tiles(process, record, rewrites_in(process.file, record.id))
 
+    def acted(self, context: int, action: str) -> dict[str, Any] | None:
+        """What an action of the compiler's own says of a kernel; None for a number that no context
+        has. Raises TraceError where there is no such action, or it fails."""
+        with self._lock:
+            found = self._files.find(context, lambda f: f.contexts)
+        if found is None:
+            return None
+        process, record = found
+        with answering("this action"):
+            root = process.kernels.ast(record)
+            if not root:
+                raise TraceError("this kernel has no graph", where=record.name)
+            return {"text": process.dialect.act(action, process.file, process.facts, root)}
+
     def kernel_graph(self, context: int) -> tuple[dict[str, Any], list[int]] | None:
         """A kernel's AST as data for `core.uop.serial.from_data`, and the numbers of its nodes in
         the run, in the order of the data; None where there is none."""

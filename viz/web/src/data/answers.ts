@@ -6,7 +6,7 @@
 import type { Bundle } from "./messages/bundle";
 import type { Comparison, PassAlignment, ScopeComparison, SourceDifference } from "./messages/compare";
 import type { Emulation } from "./messages/emulation";
-import type { Kernel, Origins, Schedule } from "./messages/kernel";
+import type { Acted, Kernel, Origins, Schedule } from "./messages/kernel";
 import type { Lineage, LineageWaits } from "./messages/lineage";
 import type { KernelPage, Overview } from "./messages/overview";
 import type { NearMisses, PassRules, Rule, RuleMatches, RulePage, RuleTotals, RulesAtNode, WhyNot } from "./messages/rule";
@@ -48,6 +48,8 @@ export interface Answers {
   since: { takes: []; gives: Since };
   /** One graph_rewrite with all of its steps. */
   bundle: { takes: [rewrite: number]; gives: Bundle };
+  /** What an action of the compiler's own, of the dialect of the run, says of a kernel. */
+  acted: { takes: [context: number, action: string]; gives: Acted };
   /** What was emulated of a kernel, the newest last. */
   emulated: { takes: [context: number]; gives: Emulation[] };
   /** Where the nodes of a schedule or kernel come from and go, or how far it is. */
@@ -89,6 +91,7 @@ export const PATHS: Record<keyof Answers, string> = {
   userLines: "/user-lines",
   since: "/since",
   bundle: "/rewrites/{rewrite}",
+  acted: "/acted/{context}?action={action:text}",
   emulated: "/emulated/{context}",
   lineage: "/lineage/{scope}",
   searchIndex: "/search-index",

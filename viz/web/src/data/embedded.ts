@@ -136,6 +136,7 @@ function heldRun(
     rulesAt: needsTrace,
     nearMisses: needsTrace,
     passRules: needsTrace,
+    acted: needsTrace,
     rulePage: async (rule) => {
       const all = await held.rules();
       const page = rulePageOf(rule, all, await held.ruleTotals(), await held.ruleMatches());

@@ -1,6 +1,7 @@
 /** What a command is, and the conditions that several share. */
+import type { Action } from "../data/messages/bundle";
 import { data } from "../state/actions";
-import { bundle, currentStep, view } from "../state/state";
+import { can, bundle, currentStep, view } from "../state/state";
 import type { Page } from "../state/link/view";
 import type { BrowserKey, Key } from "./keyTable";
 
@@ -33,6 +34,8 @@ export interface Command {
   run: () => void;
   /** Whether it does anything now; always if absent. */
   when?: () => boolean;
+  /** The action of the run that it is part of: without it there is no such command. */
+  needs?: Action;
   /** It ends what goes on: other pages offer it only then. */
   ends?: true;
 }
@@ -43,11 +46,15 @@ export const hasSlot = (): boolean => view.value.slot !== null;
 export const live = (): boolean => data().server !== null;
 
 /** Whether it is one of the commands of a page. */
-export const isOn = (c: Command, page: Page): boolean => c.pages?.includes(page) ?? true;
+export const isOn = (c: Command, page: Page): boolean =>
+  (c.pages?.includes(page) ?? true) && can(c.needs);
 
 /** Whether the command does something now. */
 export const enabled = (c: Command): boolean => isOn(c, view.value.page) && (c.when?.() ?? true);
 
-/** The same commands, for one page only where they do not say others. */
-export const onPage = (page: Page | null, commands: readonly Command[]): readonly Command[] =>
-  page === null ? commands : commands.map((c) => ({ pages: [page], ...c }));
+/** The same commands, for one page only and with this need where they do not say others. */
+export const commandsFor = (
+  page: Page | null,
+  needs: Action | undefined,
+  commands: readonly Command[],
+): readonly Command[] => commands.map((c) => ({ ...(page && { pages: [page] }), needs, ...c }));

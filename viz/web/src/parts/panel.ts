@@ -3,6 +3,7 @@
  * commands it brings and what it adds to a link. shell/panels.ts lists all of them.
  */
 import type { ComponentType } from "preact";
+import type { Action } from "../data/messages/bundle";
 import type { AnyLinkPart, LinkChange } from "../state/link/part";
 import type { Page } from "../state/link/view";
 import type { Command } from "./command";
@@ -14,6 +15,8 @@ interface Declared {
   /** What the reader calls it. */
   title: string;
   component: ComponentType;
+  /** The action of the run that it is for: without it, the panel and its commands are not there. */
+  needs?: Action;
   /** For keys and palette, while the page of the panel is open. */
   commands?: readonly Command[];
   /** For the palette alone: commands that there are only in this run, such as one for each target, and

@@ -14,7 +14,7 @@ import { SearchBox } from "../parts/search/query";
 import { count } from "../state/format";
 import { keyCaps } from "./keys";
 import { data } from "../state/actions";
-import { overlay, rows, view } from "../state/state";
+import { can, overlay, rows, view } from "../state/state";
 
 export function Palette() {
   const [at, setAt] = useState(0);
@@ -179,6 +179,7 @@ function commandGroup(query: string): HitGroup {
 /** A file can do only some things: there, what cannot be done now is left out, and what belongs to a page
  * that it has nothing for; and everywhere what would end nothing. */
 const isListed = (c: Command): boolean =>
+  can(c.needs) &&
   (c.pages ?? []).every(isOffered) &&
   ((data().server !== null && !c.ends) || (c.when?.() ?? true));
 

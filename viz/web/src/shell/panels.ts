@@ -5,6 +5,7 @@ import { checkPanel } from "../panels/check/panel";
 import { comparePanel } from "../panels/compare/panel";
 import { emulatorPanel } from "../panels/emulator/panel";
 import { inspectorPanel } from "../panels/inspector/panel";
+import { ownPanel } from "../panels/own/panel";
 import { overviewPanel } from "../panels/overview/panel";
 import { navigatorPanel } from "../panels/navigator/panel";
 import { problemsPanel } from "../panels/problems/panel";
@@ -26,11 +27,12 @@ import {
 import { VIEW_KEYS, type Key } from "../parts/keyTable";
 import { go } from "../state/actions";
 import { PAGES, type Page } from "../state/link/view";
-import { view } from "../state/state";
+import { can, view } from "../state/state";
 
 export const panels: readonly Panel[] = [
   subjectPanel,
   checkPanel,
+  ownPanel,
   runPanel,
   overviewPanel,
   navigatorPanel,
@@ -56,7 +58,10 @@ export const notices = panels.flatMap((p) => p.notices ?? []);
 
 /** The panels in a fixed place. */
 export const panelsIn = (place: FixedPlace): readonly Panel[] =>
-  panels.filter((p) => p.place === place);
+  panels.filter((p) => p.place === place && isThere(p));
+
+/** Whether a panel has anything to do with the run. */
+export const isThere = (panel: Panel): boolean => can(panel.needs);
 
 /** What fills a page; the graphs are a frame of several panels. */
 export const pagePanel = (page: Page): PagePanel | undefined =>
@@ -69,8 +74,11 @@ export const pages: readonly { page: Page; title: string; key: Key }[] = PAGES.m
   key: VIEW_KEYS[i]!,
 }));
 
-/** Whether a page has a tab; one that an exported file has nothing for has none. */
-export const isOffered = (page: Page): boolean => pagePanel(page)?.isOffered?.() ?? true;
+/** Whether a page has a tab; one that there is nothing for has none. */
+export function isOffered(page: Page): boolean {
+  const panel = pagePanel(page);
+  return !panel || (isThere(panel) && (panel.isOffered?.() ?? true));
+}
 
 /** What a link holds besides the view. */
 export const linkParts = panels.flatMap((p) => p.link ?? []);

@@ -3,6 +3,7 @@
  * from actions.ts and live.ts only; panels read. Never touches the DOM or the network.
  */
 import { computed, signal } from "@preact/signals";
+import type { Action } from "../data/messages/bundle";
 import type { ApiProblem } from "../data/messages/job";
 import type { RunName } from "../data/messages/run";
 import { createRunState, type RunState } from "./runState";
@@ -95,3 +96,10 @@ export const overlay = signal<Overlay>(null);
 export const sidePanel = signal<"nav" | "insp" | null>(null);
 /** In CSS pixels. */
 export const windowWidth = signal(1440);
+
+/** Whether there is this action for the run, as its dialect says: what it has none of, the page does not
+ * show at all. An export of before dialects had all. */
+export function can(action: Action | undefined): boolean {
+  const dialect = run.value?.dialect;
+  return action === undefined || dialect === undefined || dialect.actions.includes(action);
+}

@@ -3,7 +3,7 @@
 import type { Dialect } from "../../src/data/messages/bundle.ts";
 
 export const dialect: Dialect = {
-  ...{"name": "uopviz", "version": 1, "title": "uopviz", "actions": ["bisect", "check", "compile", "emulate", "run", "tiles", "what-if"]},
+  ...{"name": "uopviz", "version": 1, "title": "uopviz", "actions": ["bisect", "check", "compile", "emulate", "run", "tiles", "what-if"], "own": []},
   ops: {
     SINK: {"group": "control"},
     NOOP: {"group": "control"},

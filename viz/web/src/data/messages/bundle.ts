@@ -24,6 +24,9 @@ export interface OpWords {
   negates?: string;
 }
 
+/** What can be done with a run besides looking at it. */
+export type Action = "compile" | "run" | "emulate" | "what-if" | "check" | "bisect" | "tiles";
+
 /** What a compiler's graphs mean, as far as it is known: nothing of a run that is in no dialect. */
 export interface Dialect {
   name: string;
@@ -31,8 +34,9 @@ export interface Dialect {
   title: string;
   /** By name; one that ends in a dot is that of all that begin with it. */
   ops: Record<string, OpWords>;
-  /** What can be done with the run besides looking at it, such as "compile". */
-  actions: string[];
+  actions: Action[];
+  /** What its compiler can do with a kernel besides, by the names of these. */
+  own: { name: string; title: string }[];
 }
 
 /** One graph_rewrite: its node table and the delta of every step. */

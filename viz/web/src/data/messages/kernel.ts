@@ -52,6 +52,11 @@ export interface CapturedValues {
   why: string;
 }
 
+/** What an action of the compiler's own says of a kernel. */
+export interface Acted {
+  text: string;
+}
+
 /** What was decided about a schedule outside of its passes, and where its nodes come from. */
 export interface Schedule {
   context: number;

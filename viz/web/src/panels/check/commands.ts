@@ -86,6 +86,7 @@ export const checkCommands: readonly Command[] = [
   },
   {
     id: "bisect",
+    needs: "bisect",
     title: "Which step of this kernel is wrong?",
     words: "bisect broke",
     group: "Steps",
@@ -95,6 +96,7 @@ export const checkCommands: readonly Command[] = [
   },
   {
     id: "bisect-run",
+    needs: "bisect",
     title: "Which step of the run is wrong?",
     words: "bisect broke",
     group: "Steps",

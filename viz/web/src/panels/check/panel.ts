@@ -8,6 +8,7 @@ import { checkCommands, checkRuleCommands } from "./commands";
 export const checkPanel: SubjectPanel = {
   id: "check",
   title: "Check",
+  needs: "check",
   place: "act",
   component: Check,
   commands: checkCommands,

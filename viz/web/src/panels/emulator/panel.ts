@@ -12,6 +12,7 @@ import { EmulatorView } from "./EmulatorView";
 export const emulatorPanel: PagePanel = {
   id: "emulator",
   title: "Emulator",
+  needs: "emulate",
   place: "page",
   page: "emulator",
   component: EmulatorView,

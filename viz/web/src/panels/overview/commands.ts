@@ -47,6 +47,7 @@ export const overviewCommands: readonly Command[] = [
   },
   {
     id: "ov-edit",
+    needs: "run",
     title: "Edit a source of this kernel and run it",
     group: "Overview",
     keys: ["E"],

@@ -8,6 +8,7 @@ import { isShown } from "./shown";
 export const runPanel: SubjectPanel = {
   id: "run",
   title: "Run",
+  needs: "run",
   place: "act",
   component: RunPanel,
   commands: [

@@ -26,6 +26,7 @@ export const sourcesCommands: readonly Command[] = [
   },
   {
     id: "edit-source",
+    needs: "run",
     title: "Edit a source and run it",
     group: "Sources",
     keys: ["E"],
@@ -34,6 +35,7 @@ export const sourcesCommands: readonly Command[] = [
   },
   {
     id: "run-edited",
+    needs: "run",
     title: "Run the edited source",
     group: "Sources",
     keys: [],
@@ -42,6 +44,7 @@ export const sourcesCommands: readonly Command[] = [
   },
   {
     id: "prepared",
+    needs: "run",
     title: "Run the edited source, or else compile and compare the what-if",
     group: "Sources",
     keys: ["Ctrl Enter"],
@@ -50,6 +53,7 @@ export const sourcesCommands: readonly Command[] = [
   },
   {
     id: "keep-edited",
+    needs: "run",
     title: "Keep the edited source as a variant",
     group: "Sources",
     keys: [],
@@ -61,6 +65,7 @@ export const sourcesCommands: readonly Command[] = [
   },
   {
     id: "revert-source",
+    needs: "run",
     title: "Discard the edits",
     group: "Sources",
     keys: [],

@@ -17,6 +17,7 @@ import { WorkbenchView } from "./WorkbenchView";
 export const workbenchPanel: PagePanel = {
   id: "workbench",
   title: "Workbench",
+  needs: "run",
   place: "page",
   page: "workbench",
   withoutPass: true,

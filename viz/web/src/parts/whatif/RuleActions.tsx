@@ -1,5 +1,6 @@
 /** Beside a rule: what the kernel is without it. */
 import { short } from "../../state/format";
+import { can } from "../../state/state";
 import { isSkipped } from "./asked";
 import { skipRule } from "./commands";
 import { openVariants } from "./variants";
@@ -12,8 +13,8 @@ interface RuleActionsProps {
 }
 
 export function RuleActions({ rule, onPage = false }: RuleActionsProps) {
-  const can = canTry();
-  if (!can && !onPage) return null;
+  const ready = canTry();
+  if (!can("what-if") || (!ready && !onPage)) return null;
   const of = short(subject.value?.name ?? "the kernel", 60);
   return (
     <>
@@ -21,11 +22,11 @@ export function RuleActions({ rule, onPage = false }: RuleActionsProps) {
         type="button"
         class="btn sm"
         aria-pressed={isSkipped(rule)}
-        disabled={!can}
-        title={can ? `Leave this rule out of the next variant of ${of}` : whatIsNeeded()}
+        disabled={!ready}
+        title={ready ? `Leave this rule out of the next variant of ${of}` : whatIsNeeded()}
         onClick={() => skipRule(rule)}
       >
-        {onPage && can ? `Leave out of ${of}` : "Leave out"}
+        {onPage && ready ? `Leave out of ${of}` : "Leave out"}
       </button>
       {onPage && isSkipped(rule) && (
         <button

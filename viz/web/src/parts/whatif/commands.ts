@@ -39,6 +39,7 @@ const newest = (): number | null => variants.value?.findLast((row) => !row.error
 export const variantCommands: readonly Command[] = [
   {
     id: "variants",
+    needs: "what-if",
     title: "Variants of the kernel: what if",
     group,
     keys: [],
@@ -47,6 +48,7 @@ export const variantCommands: readonly Command[] = [
   },
   {
     id: "variant-skip",
+    needs: "what-if",
     title: "Leave this rule out of the next variant",
     group,
     keys: [],
@@ -55,6 +57,7 @@ export const variantCommands: readonly Command[] = [
   },
   {
     id: "variant-skip-here",
+    needs: "what-if",
     title: "Leave this rule out of the next variant, in passes of this name only",
     group,
     keys: [],
@@ -63,6 +66,7 @@ export const variantCommands: readonly Command[] = [
   },
   {
     id: "variant-stop",
+    needs: "what-if",
     title: "Stop after this step in the next variant",
     group,
     keys: [],
@@ -71,6 +75,7 @@ export const variantCommands: readonly Command[] = [
   },
   {
     id: "variant-try",
+    needs: "what-if",
     title: "Compile and run the variant",
     group,
     keys: [],
@@ -79,6 +84,7 @@ export const variantCommands: readonly Command[] = [
   },
   {
     id: "variant-clear",
+    needs: "what-if",
     title: "Change nothing in the next variant",
     group,
     keys: [],
@@ -87,6 +93,7 @@ export const variantCommands: readonly Command[] = [
   },
   {
     id: "variant-compare",
+    needs: "what-if",
     title: "Compare the newest variant, or the two that are chosen",
     group,
     keys: [],
@@ -99,6 +106,7 @@ export const variantCommands: readonly Command[] = [
 export const replayCommands: readonly Command[] = [
   {
     id: "replay",
+    needs: "what-if",
     title: "Replay this kernel with the code on disk",
     group: "Page",
     keys: [],
@@ -107,6 +115,7 @@ export const replayCommands: readonly Command[] = [
   },
   {
     id: "replay-all",
+    needs: "what-if",
     title: "Replay all kernels with the code on disk",
     group: "Page",
     keys: [],
@@ -115,6 +124,7 @@ export const replayCommands: readonly Command[] = [
   },
   {
     id: "what-if-cancel",
+    needs: "what-if",
     title: "Cancel the variant or replay",
     group: "Page",
     keys: [],
@@ -123,6 +133,7 @@ export const replayCommands: readonly Command[] = [
   },
   {
     id: "changed-close",
+    needs: "what-if",
     title: "Close the notice about changed rules",
     group: "Page",
     keys: [],

@@ -13,7 +13,7 @@ import { kernelArtifacts } from "../../../parts/kernel/kernel";
 import { lineIndex, linesOf } from "../../../parts/kernel/lines";
 import { nodeOrigins } from "../../../parts/kernel/link";
 import { data } from "../../../state/actions";
-import { bundle, currentCompilation, currentKernel, sides, view } from "../../../state/state";
+import { can, bundle, currentCompilation, currentKernel, sides, view } from "../../../state/state";
 import { Watched } from "../../../state/watched";
 import { selectedNode } from "../history/lineages";
 
@@ -24,6 +24,7 @@ export const watchedTiles = new Watched<Tiles>(
   "api/tiles",
   () =>
     context.value !== null &&
+    can("tiles") &&
     view.value.page === "graphs" &&
     view.value.tab === "node" &&
     selectedNode.value !== null,
