@@ -89,7 +89,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ),
     ("core.runtime.device", "core.runtime.discover", "core.runtime.__main__"),
     ("core.trial",),
-    ("core.check",),
+    ("core.isolation",),
     ("core.beam",),
     ("core.launch",),
     ("core.realize",),

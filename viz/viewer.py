@@ -14,8 +14,8 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from core.check.child import python_path
 from core.errors import TraceError
+from core.isolation.child import python_path
 from viz.environment import cache_folder, private_folder, wished_port
 from viz.server.connections.listen import TOKEN, listen_for, new_token
 from viz.server.connections.staying import WAITING

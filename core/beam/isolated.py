@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Any, Final, cast
 
-from core.check import child
 from core.errors import RunError
 from core.helpers import Flag
+from core.isolation import child
 from core.passes.optimize.search import Opts
 from core.uop.args import decode_arg, encode_arg
 from core.uop.kernelinfo import Opt

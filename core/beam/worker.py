@@ -17,11 +17,11 @@ from collections.abc import Callable, Mapping
 from queue import SimpleQueue
 from typing import Any, Final, cast
 
-from core.check.limits import limit_memory
-from core.check.safety import check_kernel
 from core.compile import compile_kernel
 from core.errors import CompileError, RunError, UopvizError
 from core.helpers import Context
+from core.isolation.limits import limit_memory
+from core.isolation.safety import check_kernel
 from core.passes.optimize import chosen_opts, prepared
 from core.passes.optimize.legal import legal_opts, why_not
 from core.passes.pipeline import BEFORE_OPTS, run_passes

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from core import Context, Tensor, Variable
-from core.check.edited import EDITABLE
-from core.check.isolate import MAX_TEXT
 from core.helpers import Flag, Text
+from core.isolation.edited import EDITABLE
+from core.isolation.isolate import MAX_TEXT
 from core.nn.files import pickles
 from core.passes.pipeline import PASSES, TEXT_PASSES
 from core.passes.schedule import pipeline as schedule

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from core import Tensor, TinyJit, nn
-from core.check.isolate import run_isolated
 from core.compile import compile_kernel
 from core.dtype import dtypes
 from core.errors import RunError
 from core.helpers import Context
+from core.isolation.isolate import run_isolated
 from core.runtime.base import ComputeDevice
 from core.runtime.buffer import Buffer
 from core.runtime.reference.kernel import evaluate_kernel

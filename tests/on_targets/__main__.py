@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final
 
-from core.check import child
+from core.isolation import child
 from core.kernelname import kernel_name
 from core.target import targets
 from core.toolchain import nvrtc

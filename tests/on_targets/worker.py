@@ -20,9 +20,9 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from core.check.limits import limit_memory
 from core.compile import compile_kernel
 from core.errors import UopvizError
+from core.isolation.limits import limit_memory
 from core.render import c
 from core.render.renderers import RENDERERS, Render
 from core.target import Target, targets

@@ -13,9 +13,9 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from core.check.isolate import MEMORY_LIMIT
-from core.check.limits import limit_memory
 from core.errors import UopvizError
+from core.isolation.isolate import MEMORY_LIMIT
+from core.isolation.limits import limit_memory
 from viz.check.part import check_part
 from viz.check.parts import Part
 from viz.check.whole.judged import whole_job

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, as_completed
 from typing import Any, Final
 
-from core.check.limits import limit_memory
+from core.isolation.limits import limit_memory
 from core.prove.verdict import Verdict
 from viz.check.part import check_part
 from viz.check.parts import Part, parts_of, steps_of

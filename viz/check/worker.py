@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from core.check.limits import limit_files
+from core.isolation.limits import limit_files
 from viz.check.part import check_part, opened_as
 from viz.check.parts import Part
 from viz.check.run import check_passes, how_far, processes

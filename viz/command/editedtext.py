@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Any, Final
 
-from core.check.isolate import MAX_TEXT
 from core.errors import TraceError
+from core.isolation.isolate import MAX_TEXT
 from core.render.kinds import KIND
 from viz.files.regular import open_regular
 

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from core.check.isolate import MAX_TEXT
 from core.errors import ServerError
 from core.helpers import BEAM
+from core.isolation.isolate import MAX_TEXT
 from viz.views.store import Store
 from viz.whatif.variant import MAX_NAME, MAX_OPTS, MAX_SKIPPED
 from viz.work.opts import parse_opts

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from core.check.safety import check_kernel
 from core.errors import CompileError, EnvError, UopvizError
 from core.helpers import Context
+from core.isolation.safety import check_kernel
 from core.target import Target, target_named
 from core.uop.serial import from_data
 from core.uop.uop import UOp

@@ -15,8 +15,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, cast
 
-from core.check import child
 from core.errors import ServerError
+from core.isolation import child
 from viz.environment import bytecode_folder
 from viz.format.schema import SUFFIX
 

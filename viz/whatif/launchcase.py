@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from core.check.safety import BASE, run_bytes
 from core.dtype import DType, dtypes
 from core.errors import CompileError
+from core.isolation.safety import BASE, run_bytes
 from core.runtime.numeric import memory_dtype
 from core.runtime.reference.kernel import evaluate_kernel
 from core.runtime.reference.spans import index_spans

@@ -13,9 +13,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from core.check.safety import BASE, MAX_BYTES, run_bytes
 from core.dtype import DType, dtypes
 from core.errors import AccessError, RunError
+from core.isolation.safety import BASE, MAX_BYTES, run_bytes
 from core.prove.rounding import of_result, rounding_of
 from core.runtime.numeric import Array, from_memory
 from core.runtime.reference.kernel import evaluate_kernel

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from core.check.edited import Edited, with_text
 from core.compile import ASSEMBLERS, compile_kernel, kernel_name
 from core.errors import UopvizError
+from core.isolation.edited import Edited, with_text
 from core.target import Target
 from core.toolchain.nvidia_tools import find_tool
 from core.toolchain.program import Program

@@ -3,7 +3,7 @@ views, constants and dtypes.
 
 Each is smaller in one way and in no way larger, so that taking one after the other ends.
 
-Every one of them is a kernel (core/check/safety.py). Never compiles, and never judges.
+Every one of them is a kernel (core/isolation/safety.py). Never compiles, and never judges.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import chain
 
-from core.check.safety import check_kernel
 from core.dtype import AddrSpace, DType, PtrDType, dtypes
 from core.errors import UopvizError
+from core.isolation.safety import check_kernel
 from core.shape import ShapeTracker
 from core.uop.kernels import is_lowered
 from core.uop.ops import GroupOp, Ops

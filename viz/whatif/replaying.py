@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from core.check.limits import limit_files
 from core.errors import UopvizError
+from core.isolation.limits import limit_files
 from viz.format.cells import as_int
 from viz.whatif.given import MAX_TRACE, error_data, flags_of, kernel_of, name_of
 from viz.whatif.isolated import TRACE

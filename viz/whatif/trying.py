@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
-from core.check.edited import Edited, with_text
 from core.compile import compile_kernel
 from core.errors import DeviceError, UopvizError
+from core.isolation.edited import Edited, with_text
 from core.runtime.device import Device
 from core.runtime.emulator.device import EMULATED, EmulatorRunner
 from core.runtime.numeric import Array

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final, cast
 
-from core.check.isolate import MAX_TEXT
 from core.errors import ServerError
+from core.isolation.isolate import MAX_TEXT
 from core.render.kinds import KIND
 from core.uop.policy import Policy
 from viz.format.cells import as_int, as_text

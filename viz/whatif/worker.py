@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from core.check.limits import limit_files
-from core.check.safety import MAX_BYTES, check_kernel
 from core.errors import CompileError, RunError, UopvizError
+from core.isolation.limits import limit_files
+from core.isolation.safety import MAX_BYTES, check_kernel
 from core.runtime.device import Device
 from core.target import Target, target_named
 from core.toolchain.program import Program

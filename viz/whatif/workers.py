@@ -16,8 +16,8 @@ from concurrent.futures import CancelledError, Executor, ThreadPoolExecutor, as_
 from contextlib import suppress
 from typing import Any, Final, cast
 
-from core.check import child
 from core.errors import UopvizError
+from core.isolation import child
 from viz.environment import bytecode_folder
 from viz.whatif.isolated import MEMORY, TRACE, work, work_in_parts
 from viz.work.executors import is_lost

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 
-from core.check import child
+from core.isolation import child
 from core.uop.rule import Rule
 from viz.budget import part
 from viz.coredialect.graph import graph_data

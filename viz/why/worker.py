@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from core.check.limits import limit_files
 from core.errors import TraceError
+from core.isolation.limits import limit_files
 from core.uop.explain import Declines, Fires, Raises, explain
 from core.uop.serial import from_data
 from viz.why.declining import needs, record_of

@@ -10,8 +10,8 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
-from core.check.edited import Edited, with_text
 from core.compile import compile_kernel
+from core.isolation.edited import Edited, with_text
 from core.target import Target
 from core.toolchain.program import Program
 from core.uop.kernelinfo import Opt

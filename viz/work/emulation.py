@@ -12,10 +12,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from core.check.worker import random_arguments
 from core.dtype import DType, dtypes
 from core.errors import FaultError, RunError
 from core.helpers import prod
+from core.isolation.worker import random_arguments
 from core.runtime.device import Device
 from core.runtime.emulator.banks import Served
 from core.runtime.emulator.counters import Counters, Profile

@@ -18,9 +18,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final, Literal, Protocol, cast
 
-from core.check import child
-from core.check.isolate import MEMORY_LIMIT
 from core.errors import ServerError, UopvizError
+from core.isolation import child
+from core.isolation.isolate import MEMORY_LIMIT
 from viz.environment import bytecode_folder
 
 LIMIT: Final = 120.0

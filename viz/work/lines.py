@@ -11,9 +11,9 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any, Final, cast
 
-from core.check.isolate import MEMORY_LIMIT
-from core.check.limits import limit_memory
 from core.errors import UopvizError
+from core.isolation.isolate import MEMORY_LIMIT
+from core.isolation.limits import limit_memory
 
 Work = Callable[[Mapping[str, Any]], Any]
 WRONG_REQUEST: Final = (

@@ -18,11 +18,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from core.check.edited import editable_on
-from core.check.isolate import MEMORY_LIMIT
-from core.check.limits import limit_files
-from core.check.safety import MAX_BYTES, check_kernel
-from core.check.worker import try_kernel
 from core.compile import (
     compile_kernel,
     kernel_name,
@@ -31,6 +26,11 @@ from core.compile import (
     with_machine_code,
 )
 from core.errors import CompileError, UopvizError
+from core.isolation.edited import editable_on
+from core.isolation.isolate import MEMORY_LIMIT
+from core.isolation.limits import limit_files
+from core.isolation.safety import MAX_BYTES, check_kernel
+from core.isolation.worker import try_kernel
 from core.runtime.device import MAKERS, Device
 from core.target import Target, target_named
 from core.toolchain.program import Artifact, Program

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from core.check.safety import BASE, argument_bytes
 from core.errors import RunError, TraceError
+from core.isolation.safety import BASE, argument_bytes
 from core.runtime.numeric import Array
 from core.runtime.reference.kernel import evaluate_kernel
 from core.trial.difference import differences

@@ -11,9 +11,9 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from core.check.isolate import MEMORY_LIMIT
-from core.check.safety import MAX_BYTES, check_kernel
 from core.errors import RunError
+from core.isolation.isolate import MEMORY_LIMIT
+from core.isolation.safety import MAX_BYTES, check_kernel
 from core.runtime.device import Device
 from core.target import target_named
 from core.uop.serial import from_data

@@ -18,8 +18,8 @@ from queue import Empty, SimpleQueue
 from types import TracebackType
 from typing import Any, Final, Generic, TypeVar, cast
 
-from core.check import child
 from core.errors import ServerError
+from core.isolation import child
 from viz.environment import bytecode_folder
 
 MOST: Final = 8

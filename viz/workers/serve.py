@@ -11,8 +11,8 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from core.check.limits import limit_memory
 from core.errors import UopvizError
+from core.isolation.limits import limit_memory
 
 Work = Callable[[Mapping[str, Any]], Any]
 

@@ -8,10 +8,10 @@ import re
 import numpy as np
 import pytest
 
-from core.check.safety import check_kernel
 from core.compile import compile_kernel, sources_for
 from core.dtype import AddrSpace, DType, dtypes
 from core.errors import CompileError, FormatError, RenderError, RunError
+from core.isolation.safety import check_kernel
 from core.passes.ptx.memory import Pointers, matrices_of_words, moves
 from core.passes.verify import verify_program
 from core.render import c, ptx

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.check.safety import check_kernel
 from core.compile import compile_kernel, sources_for
 from core.dtype import AddrSpace, dtypes
 from core.errors import CompileError, RunError, SpecError
 from core.helpers import Context
+from core.isolation.safety import check_kernel
 from core.kernelname import kernel_name
 from core.passes.pipeline import LOWERED, PASSES, entry, lower_kernel, run_passes
 from core.runtime.buffer import Buffer

@@ -9,9 +9,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.check.safety import check_kernel
 from core.compile import compile_kernel
 from core.dtype import DType, dtypes
+from core.isolation.safety import check_kernel
 from core.runtime.buffer import Buffer
 from core.runtime.device import Device
 from core.runtime.numeric import from_memory

@@ -13,13 +13,13 @@ from itertools import count
 import numpy as np
 import pytest
 
-from core.check import isolate
-from core.check.isolate import run_isolated
-from core.check.safety import BASE, argument_bytes, check_kernel, run_bytes
 from core.compile import compile_kernel
 from core.dtype import dtypes
 from core.errors import RunError, SpecError
 from core.helpers import Context
+from core.isolation import isolate
+from core.isolation.isolate import run_isolated
+from core.isolation.safety import BASE, argument_bytes, check_kernel, run_bytes
 from core.kernelname import kernel_name
 from core.launch.run import run_schedule
 from core.render import llvm

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from core import Tensor, tile
-from core.check.safety import check_kernel
 from core.compile import compile_kernel, sources_for
 from core.dtype import dtypes
 from core.errors import CompileError
+from core.isolation.safety import check_kernel
 from core.kernelname import kernel_name
 from core.launch.run import kernel_for
 from core.runtime.reference.kernel import evaluate_kernel

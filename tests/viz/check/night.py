@@ -29,8 +29,8 @@ from typing import Any, Final
 
 import viz
 from core import compile
-from core.check.limits import limit_memory
 from core.errors import UopvizError
+from core.isolation.limits import limit_memory
 from tests.bench.measure import table
 from tests.core.prove.night import ROOT, revision
 from tests.core.tensor.random_programs.draft import Rules

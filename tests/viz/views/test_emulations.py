@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from core.check.edited import Edited
+from core.isolation.edited import Edited
 from tests.core.runtime.asts import add
 from viz.views import emulations
 from viz.views.emulations import Emulations, emulations_in

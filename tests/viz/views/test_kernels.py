@@ -15,9 +15,9 @@ import pytest
 import viz
 import viz.work.jobs
 from core import Tensor
-from core.check.isolate import MEMORY_LIMIT
-from core.check.worker import times_quantile
 from core.errors import ServerError
+from core.isolation.isolate import MEMORY_LIMIT
+from core.isolation.worker import times_quantile
 from core.render.kinds import KINDS
 from core.trial.difference import difference, summed_products
 from core.uop.ops import Ops

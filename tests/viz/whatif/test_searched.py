@@ -17,8 +17,8 @@ import pytest
 
 import viz
 from core import Tensor
-from core.check import child
 from core.helpers import Context
+from core.isolation import child
 from tests.viz.test_json import SHAPES
 from viz.cli import main
 from viz.compare.matching.canonical import canonical_arg
@@ -133,7 +133,7 @@ STOPPED = """
 import os
 import subprocess
 import sys
-from core.check import child
+from core.isolation import child
 
 def start(module, stderr=subprocess.PIPE, bytecode=None):
     return subprocess.Popen(

@@ -14,9 +14,9 @@ import pytest
 
 import viz
 from core import Tensor
-from core.check.isolate import MAX_TEXT
-from core.check.llvm_edited import checked_ir
 from core.errors import CompileError, RunError, ServerError
+from core.isolation.isolate import MAX_TEXT
+from core.isolation.llvm_edited import checked_ir
 from core.toolchain.processor import host_target
 from core.trial.difference import first_wrong
 from tests.viz.server.client import value_of

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.check.edited import Edited
-from core.check.worker import random_arguments
 from core.dtype import DType, dtypes
 from core.errors import CompileError, DeviceError, RunError
+from core.isolation.edited import Edited
+from core.isolation.worker import random_arguments
 from core.runtime.device import Device
 from core.runtime.numeric import from_memory
 from core.tile import kernels

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from core.check.edited import Edited
 from core.dtype import AddrSpace, dtypes
 from core.errors import RunError, UopvizError
+from core.isolation.edited import Edited
 from core.runtime.cpu.device import CpuDevice
 from core.runtime.device import MAKERS, Device
 from core.runtime.emulator.device import EmulatorDevice

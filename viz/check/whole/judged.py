@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from core.check.edited import Edited, with_text
-from core.check.limits import limit_files
-from core.check.safety import MAX_BYTES, check_kernel
 from core.compile import compile_kernel
 from core.errors import RunError
+from core.isolation.edited import Edited, with_text
+from core.isolation.limits import limit_files
+from core.isolation.safety import MAX_BYTES, check_kernel
 from core.runtime.numeric import Array
 from core.target import Target
 from core.toolchain.program import Program

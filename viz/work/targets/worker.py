@@ -10,8 +10,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any, Final
 
-from core.check.safety import check_kernel
 from core.compile import rendered
+from core.isolation.safety import check_kernel
 from core.target import target_named
 from core.uop.observe import observing
 from core.uop.serial import from_data

@@ -9,13 +9,13 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from core.check.edited import Edited
-from core.check.isolate import RunResult
-from core.check.worker import try_kernel
 from core.compile import compile_kernel
 from core.dtype import dtypes
 from core.errors import CompileError, DeviceError, DriverError, RunError
 from core.helpers import Context
+from core.isolation.edited import Edited
+from core.isolation.isolate import RunResult
+from core.isolation.worker import try_kernel
 from core.jit import TinyJit
 from core.launch.run import copy_buffer
 from core.runtime.allocator import Place

@@ -53,7 +53,7 @@ function scaled(n: number, units: readonly string[]): string {
   return `${value.toFixed(digits)} ${units[unit] ?? ""}`;
 }
 
-/** What stands for infinity in a message: JSON has no word for it (core/check/worker.py). */
+/** What stands for infinity in a message: JSON has no word for it (core/isolation/worker.py). */
 const LARGEST = 1e308;
 
 /** A float error in few characters: "2.4e-7". */

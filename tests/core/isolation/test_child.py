@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from core.check import child
+from core.isolation import child
 
 
 @pytest.mark.sampled(3)

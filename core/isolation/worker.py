@@ -17,12 +17,12 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from core.check.edited import Edited, with_text
-from core.check.isolate import MEMORY_LIMIT, RunResult
-from core.check.limits import limit_memory
-from core.check.safety import BASE, MAX_BYTES, check_kernel, run_bytes
 from core.compile import compile_kernel
 from core.errors import RunError, UopvizError
+from core.isolation.edited import Edited, with_text
+from core.isolation.isolate import MEMORY_LIMIT, RunResult
+from core.isolation.limits import limit_memory
+from core.isolation.safety import BASE, MAX_BYTES, check_kernel, run_bytes
 from core.runtime.base import Runner
 from core.runtime.device import Device
 from core.runtime.numeric import Array

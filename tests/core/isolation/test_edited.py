@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from core.check.edited import EDITABLE, Edited, editable_on, with_text
-from core.check.worker import try_kernel
 from core.compile import compile_kernel, sources_for
 from core.errors import CompileError, RunError
+from core.isolation.edited import EDITABLE, Edited, editable_on, with_text
+from core.isolation.worker import try_kernel
 from core.runtime.hip import hiprtc
 from core.target import targets
 from core.toolchain import nvrtc

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from core.check.llvm_edited import OPCODES, checked_ir
 from core.dtype import DType, dtypes
+from core.isolation.llvm_edited import OPCODES, checked_ir
 from core.render import llvm
 from core.render.llvm import INTRINSICS
 from core.target import targets

@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
-from core.check.safety import check_kernel
 from core.dtype import AddrSpace, DType, dtypes
 from core.errors import RunError, SpecError, UopvizError
+from core.isolation.safety import check_kernel
 from core.tile import kernels
 from core.uop import Ops, UOp
 from core.uop.kernelinfo import AxisType, KernelInfo

@@ -11,8 +11,8 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from core.check.emulated_edited import same_sizes
 from core.errors import CompileError
+from core.isolation.emulated_edited import same_sizes
 from core.runtime.hip import hiprtc
 from core.toolchain import nvrtc
 from core.toolchain.program import Artifact, Program

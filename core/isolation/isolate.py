@@ -13,14 +13,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, cast
 
-from core.check import child
 from core.errors import RunError
+from core.isolation import child
 from core.uop.args import encode_arg
 from core.uop.kernelinfo import Opt
 from core.uop.serial import to_data
 from core.uop.uop import UOp
 
-WORKER = "core.check.worker"
+WORKER = "core.isolation.worker"
 """The module that the process runs."""
 MEMORY_LIMIT: Final = 8 << 30
 """Bytes of memory that a worker may write."""

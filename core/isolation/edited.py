@@ -11,11 +11,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
-from core.check.emulated_edited import checked_llvm, checked_ptx
-from core.check.gpu_edited import checked_cuda, checked_hip, checked_loaded_ptx
-from core.check.isolate import MAX_TEXT
-from core.check.llvm_edited import checked_ir
 from core.errors import DeviceError, RunError, UopvizError
+from core.isolation.emulated_edited import checked_llvm, checked_ptx
+from core.isolation.gpu_edited import checked_cuda, checked_hip, checked_loaded_ptx
+from core.isolation.isolate import MAX_TEXT
+from core.isolation.llvm_edited import checked_ir
 from core.runtime.device import Device
 from core.runtime.hip import hiprtc
 from core.target import Target
