@@ -1,15 +1,18 @@
 """How far two results in floats may be apart and count as equal: every tolerance of a check.
 
-Three questions are asked. What a dtype is, `dtypes.finfo` says.
+What a dtype is, `dtypes.finfo` says. Errors of n roundings that are multiplied come to at most
+gamma_n = n u / (1 - n u), for the unit roundoff u (N. Higham, "Accuracy and Stability of Numerical
+Algorithms", lemma 3.1); n follows from what is computed.
 
 - Of one expression (`floats.py`): the errors of each operation on the way are added up, a
-  first-order forward error analysis with the `units` of each dtype (N. Higham, "Accuracy and
-  Stability of Numerical Algorithms", chapter 3). Rules that declare to approximate may lose
-  `ACCURATE` units in the last place.
-- Of two states of a kernel (`allowed`): a sum of n values in another order is off by at most n
-  roundings of the largest value (the same book, section 4.2), and each other operation adds one.
-- Of a compiled kernel and the reference (`of_result`): what processors and fast instructions may
-  make of it, as a part of the largest value; measured, and never as little as the analysis allows.
+  first-order forward error analysis (the same book, chapter 3). Rules that declare to approximate
+  may lose `ACCURATE` units in the last place.
+- Of a kernel of sums, products, choices and quotients and the reference: gamma times the sum of the
+  magnitudes of its terms, for each element (`magnitudes.py`).
+- Of two states of a kernel (`rounding_of`): gamma of the longest sum (section 4.2) and of the
+  operations on the way, times the largest value.
+- Of a compiled kernel that computes other functions, and the reference (`of_result`): what
+  processors and fast instructions may make of them, as a part of the largest value; measured.
 
 Evaluates nothing.
 """
@@ -18,10 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import prod
-from typing import Any, Final
-
-import numpy as np
-import numpy.typing as npt
+from typing import Final
 
 from core.dtype import DType, PtrDType, dtypes
 from core.uop import GroupOp, Ops, UOp
@@ -38,15 +38,13 @@ RESULT: Final = {
 which sums in another order and fast instructions may take. Other dtypes must agree exactly."""
 ACCURATE: Final = 64
 """Units of the last place that a rule may lose which declares that it approximates."""
-NEAR: Final = 4
-"""Units of the last place of a value that it may be off by, whatever its state computes."""
-STEPS: Final = 64
-"""Operations of a state, beside its reductions, whose roundings may add up."""
 PART: Final = 8
 """No tolerance of a state is more than the largest value divided by this: beyond that, an error
 could not be told from rounding."""
 _EXACT: Final = frozenset({Ops.NEG, Ops.MAX, Ops.WHERE, Ops.TRUNC, Ops.BITCAST})
 """Operations on floats that round nothing."""
+_ROUGH: Final = frozenset({Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.COS, Ops.POW})
+_PRODUCTS: Final = frozenset({Ops.MUL, Ops.MULACC, Ops.FDIV})
 _REDUCES: Final = frozenset({Ops.REDUCE, Ops.REDUCE_AXIS, Ops.DEFINE_REG})
 _OPEN: Final = frozenset({Ops.MAX, Ops.WMMA, Ops.MULACC})
 
@@ -58,6 +56,12 @@ def units(dtype: DType) -> tuple[float, float]:
     return info.eps / 2, info.smallest_normal * info.eps
 
 
+def gamma(rounded: float) -> float:
+    """What relative errors that add up to `rounded` may come to when they are multiplied; infinity
+    where that has no bound (N. Higham, lemma 3.1)."""
+    return rounded / (1 - rounded) if rounded < 1 else float("inf")
+
+
 def of_result(names: Iterable[str], largest: float) -> float:
     """The largest error of a result of a compiled kernel, whose largest magnitude is `largest`; at
     least that of a result as large as 1. `names`: its dtype, and those that parts of it are rounded
@@ -65,10 +69,10 @@ def of_result(names: Iterable[str], largest: float) -> float:
     return max(RESULT[name] for name in names) * max(1.0, largest)
 
 
-def allowed(dtype: DType, size: npt.NDArray[np.float64], rounding: float, scale: float) -> Any:
-    """The tolerance of each value of a state, without the limit of a `PART`. `size`: magnitudes;
-    `rounding`: that of `rounding_of`; `scale`: the largest magnitude, at least 1."""
-    return NEAR * 2 * units(dtype)[0] * size + rounding * scale
+def allowed(rounding: float, scale: float) -> float:
+    """The tolerance of each value of a state, without the limit of a `PART`. `rounding`: that of
+    `rounding_of`; `scale`: the largest magnitude, at least 1."""
+    return rounding * scale
 
 
 def longest_sum(state: UOp) -> int:
@@ -89,20 +93,27 @@ def longest_sum(state: UOp) -> int:
 
 
 def rounding_of(state: UOp) -> float:
-    """How much all roundings of a state may add up to, as a part of its largest value: those of its
-    reductions in the dtype that they add in, and those of its other operations, at most `STEPS`, in
-    the coarsest dtype of these."""
-    reduced = single = 0.0
-    steps, longest = 0, longest_sum(state)
+    """How much all roundings of a state may come to, as a part of its largest value: those of its
+    longest reduction in the dtype that it adds in, and on the way to a value those of the other
+    operations, of a product those of both factors. Functions that no target rounds correctly may
+    lose `ACCURATE` units."""
+    reduced, worst = 0.0, 0.0
+    on_the_way: dict[UOp, float] = {}
     for u in state.toposort():
-        dtype = _float_of(u)
-        if dtype is None:
-            continue
-        if u.op in _REDUCES:
-            reduced = max(reduced, 2 * units(dtype)[0])
-        elif u.op in GroupOp.Elementwise and u.op not in _EXACT:
-            steps, single = steps + 1, max(single, 2 * units(dtype)[0])
-    return longest * reduced + min(steps, STEPS) * single
+        before = [on_the_way[s] for s in u.src]
+        rounded = max(before, default=0.0)
+        if (dtype := _float_of(u)) is not None:
+            unit = 2 * units(dtype)[0]
+            if u.op in _REDUCES:
+                reduced = max(reduced, unit)
+            elif u.op in _ROUGH:
+                rounded += ACCURATE * unit
+            elif u.op in GroupOp.Elementwise and u.op not in _EXACT:
+                rounded = sum(before) if u.op in _PRODUCTS else rounded
+                rounded += unit
+        on_the_way[u] = rounded
+        worst = max(worst, rounded)
+    return gamma(longest_sum(state) * reduced + worst)
 
 
 def signs_open(state: UOp) -> bool:

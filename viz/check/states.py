@@ -194,7 +194,7 @@ def _compared(
             size = np.maximum(np.abs(left), np.abs(right))
             scale = max(1.0, float(size[np.isfinite(size)].max(initial=0.0)))
             apart = np.abs(left - right)
-            limit = allowed(dtype, size, rounding, scale)
+            limit = allowed(rounding, scale)
             far = ~same & ~(apart <= np.minimum(limit, scale / PART))
             if (far & (apart <= limit)).any() and not (~same & ~(apart <= limit)).any():
                 return Verdict("unchecked", f"rounding in {dtype} may hide an error")

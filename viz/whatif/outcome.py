@@ -15,7 +15,9 @@ import numpy as np
 
 from core.dtype import DType, dtypes
 from core.errors import AccessError, RunError
+from core.helpers import ALLOW_TF32
 from core.isolation.safety import BASE, MAX_BYTES, run_bytes
+from core.prove.magnitudes import bound_of
 from core.prove.rounding import of_result, rounding_of
 from core.runtime.numeric import Array, from_memory
 from core.runtime.reference.kernel import evaluate_kernel
@@ -29,6 +31,7 @@ from core.trial.difference import (
 )
 from core.trial.trial import arguments, outputs_of
 from core.uop.ops import Ops
+from core.uop.policy import ignoring
 from core.uop.uop import UOp
 from viz.whatif.arguments import RANDOM, ArgumentSet
 
@@ -97,6 +100,8 @@ class Expected:
         self._rounding = rounding_of(ast)
         self._approximate = any(u.op in APPROXIMATE for u in ast.toposort())
         self._outputs = outputs_of(ast)
+        self._bounds: dict[int, Array] | None = None
+        """By output, how far each element may be off, as far as that is known."""
 
     def judge(self, run: Runs) -> Outcome:
         """Runs a kernel on the same arguments. Raises what `run` does, but for accesses outside of
@@ -143,6 +148,8 @@ class Expected:
         wanted, dtype = self.results[number], arguments(self.ast)[number].dtype.base
         if self.given.precise and dtypes.is_float(dtype):
             return self._precisely(number, got, wanted, dtype)
+        if dtypes.is_float(dtype) and (bound := self._bound(number)) is not None:
+            return self._bounded(number, got, wanted, dtype, bound)
         error, allowed = difference(got, wanted, dtype.name, self._rounded)
         if allowed:  # a sum may be rounded as often as it has terms, in the dtype that it adds in
             numbers = np.abs(from_memory(wanted, dtype).astype(np.float64))
@@ -159,6 +166,50 @@ class Expected:
         index, found, right = first_wrong(got, wanted, dtype.name, allowed)
         at = coordinates(self.ast, number, index)
         return Outcome(False, shown, allowed, ulps, number, index, at, found, right)
+
+    def _bound(self, number: int) -> Array | None:
+        """How far each element of an output may be off: where it is a sum of products, what
+        roundings in any order may come to; None elsewhere."""
+        if self._bounds is None:
+            self._bounds = {}
+            with ignoring():
+                found = bound_of(self.ast)
+            if found is not None and not ALLOW_TF32:
+                held = [values.copy() for values in self.arguments]
+                for n in found.relative:
+                    held[n] = np.zeros(held[n].size, np.float64)
+                try:
+                    with np.errstate(all="ignore"), ignoring():
+                        evaluate_kernel(found.ast, held, self.variables, MEMORY)
+                        for n, gamma in found.relative.items():
+                            scale = max(1.0, float(held[n][np.isfinite(held[n])].max(initial=0.0)))
+                            self._bounds[n] = gamma * held[n] + found.absolute * scale
+                except RunError:
+                    self._bounds = {}
+        return self._bounds.get(number)
+
+    def _bounded(
+        self, number: int, got: Array, wanted: Array, dtype: DType, bound: Array
+    ) -> Outcome:
+        """Each element by its own bound; where that is infinite, by what any result may be off."""
+        a, b = (from_memory(values, dtype).astype(np.float64) for values in (got, wanted))
+        numbers = ~(np.isnan(a) & np.isnan(b))
+        ulps = ulps_apart(got[numbers], wanted[numbers])
+        with np.errstate(all="ignore"):
+            apart = apart_of(a, b)
+            largest = float(np.abs(b[np.isfinite(b)]).max(initial=0.0))
+            open_ = of_result((dtype.name, *self._rounded), largest)
+            limit = np.where(np.isfinite(bound), bound, open_)
+        wrong = np.flatnonzero(apart > limit)
+        index = int(wrong[0]) if len(wrong) else int(apart.argmax()) if apart.size else 0
+        error = float(apart.max(initial=0.0))
+        shown = error if np.isfinite(error) else LARGEST
+        allowed = float(limit[index]) if apart.size else 0.0
+        if not len(wrong):
+            return Outcome(True, shown, allowed, ulps)
+        at = coordinates(self.ast, number, index)
+        return Outcome(False, shown, allowed, ulps, number, index, at, float(a[index]),
+                       float(b[index]))  # fmt: skip
 
     def _precisely(self, number: int, got: Array, wanted: Array, dtype: DType) -> Outcome:
         """Each element by its own size, and zeros with their signs."""
