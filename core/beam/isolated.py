@@ -6,17 +6,15 @@ one gets a new process. Never compiles and never runs anything in this process.
 
 from __future__ import annotations
 
-import json
 import subprocess
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
-from queue import Empty, SimpleQueue
 from typing import Any, Final, cast
 
 from core.errors import RunError
 from core.helpers import Flag
 from core.isolation import child
+from core.isolation.client import Worker
 from core.passes.optimize.search import Opts
 from core.uop.args import decode_arg, encode_arg
 from core.uop.kernelinfo import Opt
@@ -55,8 +53,7 @@ class Isolated:
         }
         self.late = False
         """Whether something that was asked took longer than it may."""
-        self._process: subprocess.Popen[bytes] | None = None
-        self._lines: SimpleQueue[bytes] = SimpleQueue()
+        self._worker: Worker | None = None
         try:
             self.chosen: Opts = self._begin()
         except RunError:
@@ -65,14 +62,9 @@ class Isolated:
 
     def close(self) -> None:
         """Ends the process."""
-        if self._process is not None:
-            self._end(self._process)
-
-    def _end(self, process: subprocess.Popen[bytes]) -> int:
-        child.kill(process)
-        self._reader.join()
-        self._process = None
-        return child.end(process)
+        if self._worker is not None:
+            self._worker.end()
+            self._worker = None
 
     def legal(self, opts: Opts) -> list[Opt]:
         """See `Trials`."""
@@ -87,54 +79,30 @@ class Isolated:
         return float(self._asked("cost", opts, self._limits.run, enough=min(enough, 1e300)))
 
     def _begin(self) -> Opts:
-        process = self._process = child.start(WORKER, subprocess.DEVNULL)
-        self._lines = SimpleQueue()
-        self._reader = threading.Thread(
-            target=_read, args=(process, self._lines), name="uopviz trials", daemon=True
-        )
-        self._reader.start()
-        return _opts(self._said(self._first, self._limits.begin, "beginning"))
+        self._worker = Worker(child.start(WORKER, subprocess.DEVNULL))
+        return _opts(self._said(self._worker, self._first, self._limits.begin, "beginning"))
 
     def _asked(self, ask: str, opts: Opts, seconds: float, **more: float) -> Any:
-        if self._process is None:
+        if self._worker is None:
             self._begin()
+        assert self._worker is not None
         request = {"ask": ask, "opts": encode_arg(opts), **more}
-        return self._said(request, seconds, "compiling" if ask != "cost" else "running")
+        doing = "compiling" if ask != "cost" else "running"
+        return self._said(self._worker, request, seconds, doing)
 
-    def _said(self, request: Mapping[str, Any], seconds: float, doing: str) -> Any:
-        process = self._process
-        assert process is not None
-        assert process.stdin is not None
-        try:
-            process.stdin.write(json.dumps(request).encode() + b"\n")
-            process.stdin.flush()
-            line = self._lines.get(timeout=seconds)
-        except (BrokenPipeError, Empty) as error:
-            self.close()
-            self.late = self.late or isinstance(error, Empty)
-            raise RunError(
-                f"{doing} took longer than {seconds:g} seconds"
-                if isinstance(error, Empty)
-                else f"{doing} crashed its process"
-            ) from None
-        if not line:
-            child.wait(process)
-            raise RunError(f"{doing} crashed its process ({child.how(self._end(process))})")
-        answer = cast("dict[str, Any]", json.loads(line))
-        if "error" in answer:
-            said = answer["error"]
-            raise RunError(*(str(said.get(k, "")) for k in ("what", "where", "hint")))
-        return answer["value"]
+    def _said(self, worker: Worker, request: Mapping[str, Any], seconds: float, doing: str) -> Any:
+        answer = worker.ask(request, seconds)
+        if answer.ended:
+            self._worker = None
+            self.late = self.late or answer.late
+            late, crashed = f"took longer than {seconds:g} seconds", "crashed its process"
+            raise RunError(f"{doing} {late if answer.late else f'{crashed} ({answer.ended})'}")
+        if answer.fault is not None:
+            raise answer.fault.raised(RunError)
+        return answer.result
 
 
 def _opts(data: Any) -> Opts:
     found = decode_arg(data)
     items = cast("tuple[object, ...]", found) if isinstance(found, tuple) else ()
     return tuple(item for item in items if isinstance(item, Opt))
-
-
-def _read(process: subprocess.Popen[bytes], lines: SimpleQueue[bytes]) -> None:
-    assert process.stdout is not None
-    for line in process.stdout:
-        lines.put(line)
-    lines.put(b"")

@@ -20,6 +20,7 @@ from typing import Any, Final, cast
 from core.compile import compile_kernel
 from core.errors import CompileError, RunError, UopvizError
 from core.helpers import Context
+from core.isolation.client import Fault
 from core.isolation.limits import limit_memory
 from core.isolation.safety import check_kernel
 from core.passes.optimize import chosen_opts, prepared
@@ -148,13 +149,13 @@ def _answer(tried: list[Tried], request: Mapping[str, Any]) -> dict[str, Any]:
     try:
         if not tried:
             tried.append(Tried(from_data(request["graph"])[0], str(request["device"])))
-            return {"value": encode_arg(tried[0].chosen)}
+            return {"result": encode_arg(tried[0].chosen)}
         opts = cast("tuple[Opt, ...]", decode_arg(request["opts"]))
-        return {"value": _asks[str(request["ask"])](tried[0], opts, request)}
+        return {"result": _asks[str(request["ask"])](tried[0], opts, request)}
     except UopvizError as error:
-        return {"error": {"what": error.what, "where": error.where, "hint": error.hint}}
+        return {"error": Fault.of(error).data()}
     except MemoryError:
-        return {"error": {"what": "it needs more memory than a trial may take"}}
+        return {"error": Fault("it needs more memory than a trial may take").data()}
 
 
 def _legal(tried: Tried, opts: tuple[Opt, ...], _: Mapping[str, Any]) -> Any:

@@ -6,18 +6,17 @@ next one gets a new process. Never does a task in this process.
 
 from __future__ import annotations
 
-import json
 import math
 import subprocess
 import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Executor, ThreadPoolExecutor, as_completed
-from contextlib import suppress
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from core.errors import UopvizError
 from core.isolation import child
+from core.isolation.client import Fault, Worker
 from viz.environment import bytecode_folder
 from viz.whatif.isolated import MEMORY, TRACE, work, work_in_parts
 from viz.work.executors import is_lost
@@ -30,8 +29,6 @@ OUT_OF_TIME: Final = "the time for all of them was over"
 Do = Callable[[Sequence[Data], Told], None]
 """Does tasks, and tells each answer in the thread that called it."""
 WORKER: Final = "viz.bisect.worker"
-MAX_ANSWER: Final = 1 << 26
-"""Bytes of one answer."""
 
 
 class Workers:
@@ -41,17 +38,17 @@ class Workers:
     def __init__(self, jobs: int, seconds: float, *, grouped: bool = False) -> None:
         self._jobs, self._seconds, self._grouped = jobs, seconds, grouped
         self._lock = threading.Lock()
-        self._all: set[subprocess.Popen[bytes]] = set()
-        self._idle: list[subprocess.Popen[bytes]] = []
+        self._all: set[Worker] = set()
+        self._idle: list[Worker] = []
         self._closed = False
 
     def close(self) -> None:
         """Ends all processes; tasks that are under way get no answer."""
         with self._lock:
             self._closed = True
-            processes, self._all = self._all, set()
-        for process in processes:
-            child.end(process)
+            workers, self._all = self._all, set()
+        for worker in workers:
+            worker.end()
 
     def do(self, tasks: Sequence[Data], told: Told, within: float = math.inf) -> None:
         """Does tasks, begun in their order; none is begun after so many seconds. Whatever ends it
@@ -72,54 +69,34 @@ class Workers:
                 raise
 
     def _answer(self, task: Data) -> Data:
-        process = self._process()
-        timer = threading.Timer(self._seconds, child.kill, (process,))
-        timer.start()
-        try:
-            answer = _asked(process, task)
-        finally:
-            late = not timer.is_alive()
-            timer.cancel()
-        if answer is not None:
-            with self._lock:
-                self._idle.append(process)
-            return answer
+        worker = self._worker()
+        answer = worker.ask({**task, "memory": MEMORY}, self._seconds)
         with self._lock:
-            self._all.discard(process)
-        how = child.how(child.end(process))
-        if late:
+            if not answer.ended:
+                self._idle.append(worker)
+            else:
+                self._all.discard(worker)
+        if answer.late:
             return _failed(f"it took longer than {self._seconds:.0f} seconds and was ended")
-        return _failed(f"its process ended without an answer ({how})")
+        if answer.ended:
+            return _failed(f"its process ended without an answer ({answer.ended})")
+        fault = answer.fault
+        return {"result": answer.result} if fault is None else {"error": fault.data()}
 
-    def _process(self) -> subprocess.Popen[bytes]:
+    def _worker(self) -> Worker:
         with self._lock:
             if self._closed:
                 raise CancelledError
             if self._idle:
                 return self._idle.pop()
-            made = child.start(WORKER, subprocess.DEVNULL, bytecode_folder(), not self._grouped)
+            process = child.start(WORKER, subprocess.DEVNULL, bytecode_folder(), not self._grouped)
+            made = Worker(process)
             self._all.add(made)
             return made
 
 
-def _asked(process: subprocess.Popen[bytes], task: Data) -> Data | None:
-    """The answer of a process; None where it ended without one."""
-    assert process.stdin is not None
-    assert process.stdout is not None
-    with suppress(OSError, ValueError):
-        process.stdin.write(json.dumps({**task, "memory": MEMORY}).encode() + b"\n")
-        process.stdin.flush()
-        while line := process.stdout.readline(MAX_ANSWER + 1):
-            if len(line) > MAX_ANSWER:
-                return None
-            found = json.loads(line)
-            if isinstance(found, dict) and ("result" in found or "error" in found):
-                return cast("Data", found)
-    return None
-
-
 def _failed(what: str) -> Data:
-    return {"error": {"what": what, "where": "", "hint": ""}}
+    return {"error": Fault(what).data()}
 
 
 def elsewhere(executor: Executor, seconds: float) -> Do:
@@ -136,7 +113,7 @@ def elsewhere(executor: Executor, seconds: float) -> Do:
                 found.pop(TRACE, None)
                 answer = {"result": found}
             except UopvizError as error:
-                answer = {"error": vars_of(error)}
+                answer = {"error": Fault.of(error).data()}
             except Exception as error:
                 if not is_lost(error):
                     raise
@@ -144,8 +121,3 @@ def elsewhere(executor: Executor, seconds: float) -> Do:
             told(begun[future], answer)
 
     return do
-
-
-def vars_of(error: UopvizError) -> Data:
-    """An error as a worker says it."""
-    return {"what": error.what, "where": error.where, "hint": error.hint}

@@ -9,17 +9,17 @@ of memory; the others wait: several pages may each ask for all the sources of a 
 from __future__ import annotations
 
 import itertools
-import json
 import subprocess
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Final, Literal, Protocol, cast
+from typing import Any, Final, Literal, Protocol
 
 from core.errors import ServerError, UopvizError
 from core.isolation import child
+from core.isolation.client import Fault, Message, Worker
 from core.isolation.isolate import MEMORY_LIMIT
 from viz.environment import bytecode_folder
 
@@ -36,6 +36,7 @@ MAX_BEGUN: Final = 48
 KEPT: Final = 64
 """Finished jobs whose results are still there to be fetched."""
 MAX_ANSWER: Final = 1 << 26
+"""Bytes of one line of a worker."""
 _STARTING: Final = "starting"
 _WAITING: Final = "waiting for other jobs"
 
@@ -242,8 +243,8 @@ class Jobs:
             watch = Watch(partial(setattr, job, "progress"), tell, lambda: job.cancelled)
             limit = LIMIT if kind.limit is None else kind.limit
             return partial(elsewhere.work, dict(request), limit, watch)
-        body = json.dumps({**request, "memory": kind.memory}).encode()
-        return partial(self._work_within_capacity, job, kind, body, tell)
+        asked = {**request, "memory": kind.memory}
+        return partial(self._work_within_capacity, job, kind, asked, tell)
 
     def done(self, result: Any) -> int:
         """A job that has ended already: its result was at hand."""
@@ -302,92 +303,60 @@ class Jobs:
             job.progress, job.state = "", "done"
 
     def _fail(self, job: Job, error: UopvizError) -> None:
-        job.error = {"what": error.what, "where": error.where, "hint": error.hint}
+        job.error = Fault.of(error).data()
         job.state = "error"
 
-    def _work_within_capacity(self, job: Job, kind: Kind, body: bytes, tell: Tell) -> Any:
+    def _work_within_capacity(
+        self, job: Job, kind: Kind, request: Mapping[str, Any], tell: Tell
+    ) -> Any:
         while not self._capacity.acquire(kind.memory, timeout=0.05):
             job.progress = _WAITING
             if job.cancelled:
                 raise _cancelled()
         try:
-            return self._work(job, kind, body, tell)
+            return self._work(job, kind, request, tell)
         finally:
             self._capacity.release(kind.memory)
 
-    def _work(self, job: Job, kind: Kind, body: bytes, tell: Tell) -> Any:
+    def _work(self, job: Job, kind: Kind, request: Mapping[str, Any], tell: Tell) -> Any:
         limit = LIMIT if kind.limit is None else kind.limit
         with self._lock:
             if job.cancelled:
                 raise _cancelled()
-            process = job.process = _spawn(kind.module)
-        timer = threading.Timer(limit, child.kill, (process,))
-        timer.start()
-        threading.Thread(target=_end_rest, args=(process,), daemon=True).start()
-        try:
-            return self._converse(job, kind, process, body, tell)
-        finally:
-            timed_out = not timer.is_alive()
-            timer.cancel()
-            child.end(process)
-            if job.cancelled:
-                raise _cancelled()
-            if timed_out:
-                raise ServerError(
-                    f"the job took longer than {limit:.0f} seconds and was ended{_at(job)}",
-                    hint=kind.smaller,
-                )
+            job.process = _spawn(kind.module)
+        worker = Worker(job.process)
 
-    def _converse(
-        self, job: Job, kind: Kind, process: subprocess.Popen[bytes], body: bytes, tell: Tell
-    ) -> Any:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        try:
-            process.stdin.write(body)
-            process.stdin.close()
-        except BrokenPipeError:
-            pass  # it died at once; its exit says how
-        received = 0
-        while line := process.stdout.readline(MAX_ANSWER + 1):
-            received += len(line)
-            if received > MAX_ANSWER:
-                raise ServerError("the worker answered too much", hint=kind.smaller)
-            message = _message(line)
+        def heard(message: Message) -> None:
             if "progress" in message:
                 job.progress = str(message["progress"])
             elif "part" in message:
                 tell(message["part"])
-                received = 0  # it is taken care of
-            elif "error" in message:
-                error = cast("dict[str, Any]", message["error"])
-                raise ServerError(*(str(error.get(k, "")) for k in ("what", "where", "hint")))
-            elif "result" in message:
-                return message["result"]
-        child.wait(process)
-        raise ServerError(
-            f"the worker ended without an answer ({child.how(child.end(process))}){_at(job)}",
-            hint=kind.crashed,
-        )
+
+        try:
+            answer = worker.ask(request, limit, heard, last=True, most=MAX_ANSWER)
+        finally:
+            worker.end()
+            if job.cancelled:
+                raise _cancelled()
+        if answer.much:
+            raise ServerError("the worker answered too much", hint=kind.smaller)
+        if answer.late:
+            raise ServerError(
+                f"the job took longer than {limit:.0f} seconds and was ended{_at(job)}",
+                hint=kind.smaller,
+            )
+        if answer.ended:
+            raise ServerError(
+                f"the worker ended without an answer ({answer.ended}){_at(job)}", hint=kind.crashed
+            )
+        if answer.fault is not None:
+            raise answer.fault.raised(ServerError)
+        return answer.result
 
 
 def _at(job: Job) -> str:
     """What a worker said last that it was doing: where it ended."""
     return "" if job.progress in ("", _STARTING, _WAITING) else f", at {job.progress}"
-
-
-def _message(line: bytes) -> dict[str, Any]:
-    try:
-        found = json.loads(line)
-    except ValueError:
-        return {"progress": line.decode("utf-8", "replace").strip()[:200]}
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
-
-
-def _end_rest(process: subprocess.Popen[bytes]) -> None:
-    """A worker that crashed leaves nothing behind that would keep its answer open."""
-    child.wait(process)
-    child.kill(process)
 
 
 def _spawn(module: str) -> subprocess.Popen[bytes]:

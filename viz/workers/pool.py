@@ -7,7 +7,6 @@ and never forks.
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import threading
@@ -16,15 +15,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from types import TracebackType
-from typing import Any, Final, Generic, TypeVar, cast
+from typing import Any, Final, Generic, TypeVar
 
 from core.errors import ServerError
 from core.isolation import child
+from core.isolation.client import Worker
 from viz.environment import bytecode_folder
 
 MOST: Final = 8
 """Processes of one pool."""
-_MAX_ANSWER: Final = 1 << 28
 _OFTEN: Final = 0.2
 """Seconds after which a waiting thread hears signals."""
 K = TypeVar("K")
@@ -58,7 +57,7 @@ class Pool(Generic[K]):
         self._answered: SimpleQueue[Answered[K]] = SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._lock = threading.Lock()
-        self._processes: set[subprocess.Popen[bytes]] = set()
+        self._workers: set[Worker] = set()
         self._closed = False
         self.waiting = 0
         """Requests whose answers nobody has taken yet."""
@@ -95,8 +94,8 @@ class Pool(Generic[K]):
         """Ends all processes. What has no answer gets none."""
         with self._lock:
             self._closed = True
-            for process in self._processes:
-                child.kill(process)
+            for worker in self._workers:
+                worker.kill()
         for _ in self._threads:
             self._asked.put(None)
         for thread in self._threads:
@@ -104,66 +103,50 @@ class Pool(Generic[K]):
 
     def _work(self) -> None:
         """What each thread does: gives a process of its own one request after the other."""
-        process: subprocess.Popen[bytes] | None = None
+        worker: Worker | None = None
         try:
             while (asked := self._asked.get()) is not None:
-                process = process or self._begin()
-                if process is None:
+                worker = worker or self._begin()
+                if worker is None:
                     return
                 key, request = asked
                 try:
-                    self._answered.put(Answered(key, self._said(process, request)))
+                    self._answered.put(Answered(key, self._said(worker, request)))
                 except _LostError as error:
-                    self._end(process)
-                    process = None
+                    self._end(worker)
+                    worker = None
                     self._answered.put(Answered(key, error=ServerError(str(error))))
                 except ServerError as error:
                     self._answered.put(Answered(key, error=error))
         finally:
-            if process is not None:
-                self._end(process)
+            if worker is not None:
+                self._end(worker)
 
-    def _begin(self) -> subprocess.Popen[bytes] | None:
+    def _begin(self) -> Worker | None:
         """A new process; None once the pool is closed."""
         with self._lock:
             if self._closed:
                 return None
-            process = child.start(self._module, subprocess.DEVNULL, bytecode_folder())
-            self._processes.add(process)
-            return process
+            worker = Worker(child.start(self._module, subprocess.DEVNULL, bytecode_folder()))
+            self._workers.add(worker)
+            return worker
 
-    def _end(self, process: subprocess.Popen[bytes]) -> int:
-        code = child.end(process)
+    def _end(self, worker: Worker) -> None:
+        worker.end()
         with self._lock:
-            self._processes.discard(process)
-        return code
+            self._workers.discard(worker)
 
-    def _said(self, process: subprocess.Popen[bytes], request: Request) -> Any:
-        """The value that a process answers with. Raises _LostError where it does not, and
+    def _said(self, worker: Worker, request: Request) -> Any:
+        """The result that a process answers with. Raises _LostError where it does not, and
         ServerError for an error that it answers with."""
-        assert process.stdin is not None
-        assert process.stdout is not None
-        timer = threading.Timer(self._seconds, child.kill, (process,))
-        timer.daemon = True
-        timer.start()
-        try:
-            with suppress(BrokenPipeError):  # its exit says how it died
-                process.stdin.write(json.dumps(request).encode() + b"\n")
-                process.stdin.flush()
-            line = process.stdout.readline(_MAX_ANSWER)
-            late = not timer.is_alive()
-        finally:
-            timer.cancel()
-        if not line.endswith(b"\n"):
-            if late:
-                raise _LostError(f"it took longer than {self._seconds:.0f} seconds and was ended")
-            how = child.how(self._end(process))
-            raise _LostError(f"its process ended without an answer ({how})")
-        answer = cast("dict[str, Any]", json.loads(line))
-        error = cast("dict[str, Any] | None", answer.get("error"))
-        if error is not None:
-            raise ServerError(*(str(error.get(k, "")) for k in ("what", "where", "hint")))
-        return answer.get("value")
+        answer = worker.ask(request, self._seconds)
+        if answer.late:
+            raise _LostError(f"it took longer than {self._seconds:.0f} seconds and was ended")
+        if answer.ended:
+            raise _LostError(f"its process ended without an answer ({answer.ended})")
+        if answer.fault is not None:
+            raise answer.fault.raised(ServerError)
+        return answer.result
 
 
 class _LostError(Exception):

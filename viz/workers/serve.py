@@ -1,6 +1,6 @@
 """The other end of `viz/workers/pool.py`: a process that answers requests until nobody asks more.
 
-Reads lines of JSON on standard input and writes one line for each: {"value"} or {"error"}. Never
+Reads lines of JSON on standard input and writes one line for each: {"result"} or {"error"}. Never
 does the work.
 """
 
@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from core.errors import UopvizError
+from core.isolation.client import Fault
 from core.isolation.limits import limit_memory
 
 Work = Callable[[Mapping[str, Any]], Any]
@@ -30,17 +31,13 @@ def serve(work: Work, what: str, memory: int) -> int:
 
 def _answer(work: Work, request: Mapping[str, Any], what: str) -> dict[str, Any]:
     try:
-        return {"value": work(request)}
+        return {"result": work(request)}
     except UopvizError as error:
-        return _error(error.what, error.where, error.hint)
+        return {"error": Fault.of(error).data()}
     except MemoryError:
         said = f"{what} needs more memory than a worker may take"
-        return _error(said, "", "try it at a smaller size")
+        return {"error": Fault(said, hint="try it at a smaller size").data()}
     except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError,
             AttributeError, OSError) as error:  # fmt: skip
         said = f"{what} could not be worked on ({type(error).__name__}: {error})"
-        return _error(said[:500], "", "the trace may be damaged")
-
-
-def _error(what: str, where: str, hint: str) -> dict[str, Any]:
-    return {"error": {"what": what, "where": where, "hint": hint}}
+        return {"error": Fault(said[:500], hint="the trace may be damaged").data()}

@@ -15,7 +15,7 @@ from core.uop.kernelinfo import Opt, OptOps
 def answer(request: dict[str, Any]) -> Any:
     """As a worker answers."""
     if "ask" not in request:
-        return {"value": encode_arg((Opt(OptOps.UPCAST, 0, 4),))}
+        return {"result": encode_arg((Opt(OptOps.UPCAST, 0, 4),))}
     opts = decode_arg(request["opts"])
     assert isinstance(opts, tuple)
     kinds = [opt.op for opt in opts if isinstance(opt, Opt)]
@@ -25,7 +25,7 @@ def answer(request: dict[str, Any]) -> Any:
         threading.Event().wait()
     if OptOps.SWAP in kinds:
         return {"error": {"what": "SWAP is refused", "hint": "leave it out"}}
-    return {"value": 0.5 if request["ask"] == "cost" else "a program"}
+    return {"result": 0.5 if request["ask"] == "cost" else "a program"}
 
 
 for line in sys.stdin:
