@@ -48,7 +48,7 @@ CASES: dict[str, Callable[[str], Case]] = {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("target", GPUS)
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("on", ON)
@@ -74,7 +74,7 @@ PRODUCTS = ("attention_causal", "attention_128", "keys", "keys_128", "queries", 
 """Between whose products tiles go from a layout to another."""
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(13)
 @pytest.mark.parametrize(
     ("target", "name"),
     [*product(GPUS, ("copy", "matmul", "softmax", "layer_norm", "delta", *PRODUCTS)),

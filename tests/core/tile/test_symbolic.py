@@ -76,7 +76,7 @@ def padded(values: Array, size: int) -> Array:
     return np.concatenate([values.ravel(), np.full(size - values.size, 7.0, values.dtype)])
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize(("name", "target", "on"), RUNS)
 def test_one_kernel_for_all_sizes(name: str, target: str, on: str) -> None:
     ast = KERNELS[name].build(target)

@@ -117,6 +117,7 @@ def said(path: Path) -> dict[str, Any]:
     return made
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("name", "module", "rules", "missing", "kernel", "target", "op"), MISSING)
 def test_the_pass_that_leaves_something_undone_is_named(
     tmp_path: Path,

@@ -42,6 +42,7 @@ def test_hand_written_programs(name: str, target: str) -> None:
             assert np.array_equal(memory[number], wanted[number], equal_nan=True)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("lanes", [1, 4])
 @pytest.mark.parametrize(("dtype", "target"), NVIDIA, ids=str)
 def test_every_op_has_its_meaning(dtype: DType, target: str, lanes: int) -> None:

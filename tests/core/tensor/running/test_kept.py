@@ -133,6 +133,7 @@ def through_view(y: Tensor, do: Callable[[Tensor], Tensor]) -> Tensor:
     return do(y)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("do", [realized, looked_at])
 @pytest.mark.parametrize(("make", "want"), [c[1:] for c in CASES], ids=[c[0] for c in CASES])
 def test_gradients_survive(
@@ -391,6 +392,7 @@ def test_it_dies_with_its_memory() -> None:
 IN_PLACE = ("added to", "added to data", "item", "row", "assigned", "through a view")
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "make",
     [c[1] for c in CASES if c[0] not in IN_PLACE],
