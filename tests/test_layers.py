@@ -120,6 +120,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("viz.read",),
     ("viz.dialect",),
     ("viz.replay",),
+    ("viz.tap", "viz.tap.site", "viz.tap.site._uopviz_tap"),
+    ("viz.streams",),
     (
         "viz.views",
         "viz.views.overview",

@@ -24,7 +24,7 @@ from viz.terminal import clean
 
 COMMANDS = commands_of(build_parser())
 SERVING = ("open", "serve")
-OF_ONE_TRACE = [name for name in COMMANDS if name not in ("diff", "completion", *SERVING)]
+OF_ONE_TRACE = [name for name in COMMANDS if name not in ("diff", "completion", "record", *SERVING)]
 WORDS = {
     "why-not": ["tidy", "mul_one"],
     "graph": ["--pass", "tidy#1"],

@@ -25,6 +25,10 @@ from viz.work.targets import USUAL
 _NUMBER_HELP: Final = "number of a pass or group, as listed"
 _DIFF: Final = "compare two runs; exit code 0: equal, 1: they differ, 2: not to be compared"
 _CHECK: Final = "check whether the steps and texts of a run are right; exit code 1: one is not"
+_RECORD: Final = (
+    "run a program of another compiler, such as tinygrad, and record its rewriting; ends with the "
+    "program's exit code"
+)
 _WHY_NOT: Final = "print why a rule did not fire at a node of a pass, or where it nearly did"
 
 
@@ -34,8 +38,10 @@ FINDS: Final = {
     "bisect": "a result or a step is wrong",
     "what-if": "the kernel fails, or its result is wrong",
     "replay": "a kernel has become another one",
+    "record": "the program ended so: the command ends with its exit code",
 }
-"""What exit code 1 says, of commands that look for something. All others end with 0 or 2."""
+"""What exit code 1 says, of commands that look for something, and of `record`, which has any code.
+All others end with 0 or 2."""
 
 
 class _Version(argparse.Action):
@@ -245,6 +251,15 @@ def build_parser() -> Parser:
     )
     executing(made)
     printing(made)
+
+    made = commands.add_parser("record", help=_RECORD, description=_RECORD)
+    made.set_defaults(run="viz.command.record:record", error=made.error)
+    made.add_argument(
+        "-o", "--output", metavar="FILE", help="the trace (default: a new one in the cache)"
+    )
+    made.add_argument(
+        "command", nargs=argparse.REMAINDER, metavar="COMMAND", help="the program, with arguments"
+    )
 
     made = command(
         "timeline", "export:timeline", "write the timeline as trace events, for Perfetto"

@@ -8,7 +8,7 @@ than the budget in force allows. Never looks inside nodes: they are numbers with
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -64,6 +64,10 @@ class Slots:
         """The slot of the graph that holds a node now; -1 for none."""
         slot = self._holder.get(node, -1)
         return slot if slot >= 0 and self._refs[slot] > 0 and self.content[slot] == node else -1
+
+    def users(self, slot: int) -> Collection[int]:
+        """The slots with an edge to `slot`."""
+        return self._users[slot].keys()
 
     def standing_for(self, slot: int) -> int:
         """The slot, or the one that it was merged into."""

@@ -1,0 +1,149 @@
+"""A stream becomes a trace; what is wrong in it is counted and said, and never raises."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from viz.streams.reader import StreamReader
+from viz.views.store import Store
+from viz.write.writer import TraceWriter
+
+GOOD: list[list[Any]] = [
+    ["stream", 1, {"process": 7}],
+    ["compiler", "mycc", "2.1"],
+    ["rule", 1, "fold_neg", {"file": "rules.py", "line": 12, "equation": "-c -> c'"}],
+    ["context", 1, 0, "kernel a", "kernel", 10],
+    ["node", 1, "CONST", "int", [], {"arg": "1"}],
+    ["node", 2, "NEG", "int", [1]],
+    ["node", 3, "ADD", "int", [2, 1]],
+    ["rewrite", 1, 1, "fold", 3, {"at": 12, "caller": "a.py:3"}],
+    ["node", 4, "CONST", "int", [], {"arg": "-1"}],
+    ["node", 5, "ADD", "int", [4, 1]],
+    ["match", 1, 1, 2, 4, {"c": 1}, 700],
+    ["result", 1, 5, 20],
+    ["kernel", 1, "a", {"device": "GPU"}],
+    ["text", 1, "source", "gpu", "int a;\n"],
+    ["launch", "a", "GPU", 30, 900, 8],
+    ["end-context", 1, 40],
+    ["end", 50],
+]
+
+
+def read(path: Path, lines: list[bytes]) -> StreamReader:
+    with TraceWriter(path, {"command": ["mycc"]}) as writer:
+        reader = StreamReader(writer)
+        for line in lines:
+            reader.take(line)
+        reader.finish()
+    return reader
+
+
+def lines_of(events: list[list[Any]]) -> list[bytes]:
+    return [json.dumps(event).encode() for event in events]
+
+
+def said(store: Store) -> list[str]:
+    return [problem["what"] for problem in store.run()["problems"]]
+
+
+def test_a_stream_becomes_a_trace(tmp_path: Path) -> None:
+    path = tmp_path / "a.viz"
+    assert read(path, lines_of(GOOD)).compiler == "mycc 2.1"
+    store = Store(path)
+    assert said(store) == []
+    rows = store.tree()["rows"]
+    assert [(row["name"], row["label"]) for row in rows] == [
+        ("kernel a", "kernel"),
+        ("fold", "pass"),
+    ]
+    bundle = store.bundle(rows[1]["id"])
+    assert bundle is not None and len(bundle["steps"]) == 1
+    assert bundle["truncated"] is None
+    kernel = store.kernel(rows[0]["id"])
+    assert kernel is not None
+    assert [(a["kind"], a["target"]) for a in kernel["artifacts"]] == [("source", "gpu")]
+    # the ADD was rebuilt, which nobody told
+    found = store.files[0].rewrites[rows[1]["id"]]
+    assert found.result and found.matches == 1
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        (b"not JSON", "a line is not JSON"),
+        (b"[" * 100_000, "a line is not JSON"),
+        (b"{}", "a line is not an array that begins with a kind"),
+        (b'["nothing"]', "'nothing' is no kind of event"),
+        (b'["node",9,7]', "node: value 2 is no text"),
+        (b'["node",9,"A","",[77]]', "a node is named that was not told"),
+        (b'["node",9,"A","",["1"]]', "node: value 4 is no list of numbers"),
+        (b'["node",-1,"A"]', "node: value 1 is no number"),
+        (b'["match",9,1,1,1,{}]', "a rewrite is named that was not told, or is over"),
+        (b'["match",1,1,2,4,{"c":"x"}]', "match: value 5 is no object of numbers"),
+        (b'["result",5,1]', "a rewrite is named that was not told, or is over"),
+        (b'["end-context",8]', "a context is named that was not told"),
+        (b'["rule",3,"r",{"line":"x"}]', "rule: line is no number"),
+        (b'["launch","a","b",1]', "launch: it has 3 values"),
+    ],
+)
+def test_what_is_wrong_is_counted_and_the_rest_is_read(
+    tmp_path: Path, line: bytes, what: str
+) -> None:
+    good = lines_of(GOOD)
+    read(tmp_path / "a.viz", [*good[:10], line, line, *good[10:]])
+    store = Store(tmp_path / "a.viz")
+    assert said(store) == [f"2 events could not be read: {what}"]
+    assert sum(row["steps"] for row in store.tree()["rows"] if row["label"] == "pass") == 1
+    store.close()
+
+
+def test_a_newer_stream_and_one_that_was_cut_say_so(tmp_path: Path) -> None:
+    events = [["stream", 99, {}], *GOOD[1:11]]
+    read(tmp_path / "a.viz", lines_of(events))
+    store = Store(tmp_path / "a.viz")
+    assert "the stream is of version 99, newer than 1" in said(store)
+    assert "the program was killed: its last events may be missing" in said(store)
+    assert any("the program ended before the pass did" in what for what in said(store))
+    store.close()
+
+
+def test_names_lose_the_colours_of_a_terminal(tmp_path: Path) -> None:
+    events = [*GOOD[:3], ["context", 1, 0, "E\x1b[90m_\x1b[0m16", "kernel"], *GOOD[4:]]
+    read(tmp_path / "a.viz", lines_of(events))
+    store = Store(tmp_path / "a.viz")
+    assert store.files[0].contexts[1].name == "E_16"
+    store.close()
+
+
+@given(st.lists(st.integers(0, len(GOOD) - 1), max_size=30), st.data())
+def test_no_order_and_no_value_raises(order: list[int], data: st.DataObject) -> None:
+    values = st.one_of(st.none(), st.integers(), st.text(max_size=3), st.just([1]), st.just({}))
+    writer = _Nothing()
+    reader = StreamReader(writer)  # type: ignore[arg-type]
+    for at in order:
+        event = [*GOOD[at]]
+        if len(event) > 1 and data.draw(st.booleans()):
+            event[data.draw(st.integers(1, len(event) - 1))] = data.draw(values)
+        reader.take(json.dumps(event).encode())
+    reader.finish()
+
+
+class _Nothing:
+    """A writer that numbers, and writes nothing."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[object, int] = {}
+
+    def node(self, *fields: object, **more: object) -> int:
+        key = fields, tuple(sorted((k, str(v)) for k, v in more.items()))
+        return self._numbers.setdefault(key, len(self._numbers) + 1)
+
+    def __getattr__(self, _: str) -> Any:
+        return lambda *_, **__: 1

@@ -1,0 +1,46 @@
+"""`uopviz record`: runs a program of another compiler, and records its rewriting."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import time
+from pathlib import Path, PurePath
+from typing import Final
+
+from core.errors import TraceError
+from viz.environment import absolute, cache_folder
+from viz.files.regular import check_ending
+from viz.format.schema import SUFFIX
+from viz.streams.recording import ProgramRecording
+from viz.terminal import say, shell_word
+
+KNOWN: Final = "tinygrad 0.11 and newer"
+
+
+def record(options: argparse.Namespace) -> int:
+    """Runs the command; its exit code. Raises TraceError where nothing could be recorded."""
+    command: list[str] = options.command
+    if not command:
+        options.error("give the program to record and its arguments, such as: python train.py")
+    if options.output is not None:
+        check_ending(Path(options.output), "a trace", SUFFIX)
+    path = absolute(options.output) if options.output else _in_cache(command)
+    recording = ProgramRecording(command, path)
+    code = recording.run()
+    if not recording.compilers:
+        what = f"nothing was recorded: {recording.why_nothing}"
+        hint = f"uopviz record knows {KNOWN}, in Python that is not started with -I, -E or -S"
+        raise TraceError(what, " ".join(command), hint)
+    matches = recording.matches
+    counted = "1 match" if matches == 1 else f"{matches:,} matches"
+    say(f"{path}: {counted} of {', '.join(recording.compilers)}")
+    say(f"show it with: uopviz open {shell_word(str(path))}", style="hint")
+    return code
+
+
+def _in_cache(command: list[str]) -> Path:
+    """A new file in the cache, named for the program."""
+    script = next((word for word in command[1:] if not word.startswith("-")), command[0])
+    stem = re.sub(r"[^\w.-]", "_", PurePath(script).stem)[:60]
+    return cache_folder() / f"{stem}-{time.strftime('%Y%m%d-%H%M%S')}{SUFFIX}"

@@ -1,0 +1,327 @@
+"""A stream made into a trace: numbers are translated, and what an engine did silently between two
+matches is derived. Every event that cannot be taken is counted in a Problem; none ends the reading.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from core.errors import BudgetError
+from viz.budget import Budget, within
+from viz.format.cells import as_text
+from viz.streams.events import VERSION, Event, StreamError, parse
+from viz.streams.following import Following, Rebuild
+from viz.write.writer import TraceWriter
+
+_LONGEST: Final = 1 << 20
+"""Matches of a pass whose rebuilds are derived."""
+_FACTS: Final = ("shape", "lo", "hi", "ranges")
+_COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
+_NAMED: Final = 20
+"""Problems of one kind of fault that are told apart by their texts."""
+
+
+@dataclass
+class _Pass:
+    """A pass that is not over."""
+
+    number: int
+    sink: int
+    walks: bool
+    matches: list[tuple[int, int, int, dict[str, int], int]] = field(
+        default_factory=list[tuple[int, int, int, dict[str, int], int]]
+    )
+
+
+class StreamReader:
+    """Writes what one stream tells to a trace."""
+
+    def __init__(self, writer: TraceWriter) -> None:
+        self.writer = writer
+        self._nodes: dict[int, int] = {}
+        self._rules: dict[int, int] = {}
+        self._contexts: dict[int, int] = {}
+        self._passes: dict[int, _Pass] = {}
+        self._heads: dict[int, tuple[str, ...]] = {}
+        self._sources: dict[int, tuple[int, ...]] = {}
+        self._known: dict[tuple[object, tuple[int, ...]], int] = {}
+        self._faults: Counter[str] = Counter()
+        self._told: list[dict[str, str]] = []
+        self.compiler = ""
+        """Name and version of whose work it is."""
+        self.matches = 0
+        self.ended = False
+        """Whether the process told that it ends."""
+        self._takes: Mapping[str, Callable[[Event], None]] = {
+            "stream": self._begin,
+            "compiler": self._compiler,
+            "node": self._node,
+            "rule": self._rule,
+            "context": self._context,
+            "name": self._name,
+            "end-context": self._end_context,
+            "rewrite": self._rewrite,
+            "match": self._match,
+            "rebuild": self._rebuild,
+            "decline": self._decline,
+            "result": self._result,
+            "kernel": self._kernel,
+            "text": self._text,
+            "launch": self._launch,
+            "problem": self._problem,
+            "end": self._end,
+        }
+
+    def take(self, line: bytes) -> None:
+        """Takes one line. Raises TraceError where the trace cannot be written."""
+        try:
+            event = parse(line)
+            take = self._takes.get(event.kind)
+            if take is None:
+                raise StreamError(f"{event.kind[:40]!r} is no kind of event")
+            take(event)
+        except StreamError as error:
+            self._faults[str(error)] += 1
+
+    def finish(self) -> None:
+        """The stream is over: what is open ends, and the trace says what it lacks."""
+        for number in [*self._passes]:
+            self._close(number, 0, None, {"message": "the program ended before the pass did"})
+        said = self._told
+        if not self.ended:
+            said.append({"what": "the program was killed: its last events may be missing"})
+        for what, count in self._faults.most_common(_NAMED):
+            said.append({"what": f"{count:,} events could not be read: {what}"})
+        if len(self._faults) > _NAMED:
+            rest = sum(sorted(self._faults.values())[:-_NAMED])
+            said.append({"what": f"{rest:,} more events could not be read"})
+        self.writer.meta("left_out", said)
+
+    # events
+
+    def _begin(self, event: Event) -> None:
+        if event.number(1) > VERSION:
+            self._told.append(
+                {
+                    "what": f"the stream is of version {event.number(1)}, newer than {VERSION}",
+                    "hint": "update uopviz",
+                }
+            )
+
+    def _compiler(self, event: Event) -> None:
+        self.compiler = f"{event.text(1)} {event.text(2, '-')}".removesuffix(" -")[:200]
+        self.writer.meta("compiler", self.compiler)
+
+    def _node(self, event: Event) -> None:
+        op, dtype = event.text(2), event.text(3, "-").removesuffix("-")
+        sources = tuple(self._node_of(s) for s in event.numbers(4)) if event.has(4) else ()
+        more = event.fields(5)
+        arg, tag = _typed(more.text("arg")), _typed(more.text("tag"))
+        loc, call = more.text("loc"), more.text("call")
+        extra = {
+            k: str(v)[:200] for k in ("shape", "lo", "hi", "ranges") if (v := more.values.get(k))
+        }
+        made = self.writer.node(
+            op, dtype, sources, arg=arg, tag=tag, origin=call, loc=loc, extra=extra
+        )
+        self._nodes[event.number(1)] = made
+        head = (op, dtype, arg, tag)
+        self._heads[made], self._sources[made] = head, sources
+        self._known.setdefault((head, sources), made)
+
+    def _rule(self, event: Event) -> None:
+        more = event.fields(3)
+        pattern = more.values.get("pattern")
+        self._rules[event.number(1)] = self.writer.rule(
+            event.text(2),
+            more.text("file"),
+            more.number("line"),
+            matcher=more.text("matcher"),
+            equation=more.text("equation"),
+            doc=more.text("doc"),
+            source=more.text("source"),
+            pattern=pattern if isinstance(pattern, dict) else None,
+        )
+
+    def _context(self, event: Event) -> None:
+        parent = event.number(2)
+        self._contexts[event.number(1)] = self.writer.context_begin(
+            _plain(event.text(3)),
+            event.text(4, "group"),
+            parent=self._contexts.get(parent, 0),
+            at=event.number(5, 0) if event.has(5) else None,
+        )
+
+    def _name(self, event: Event) -> None:
+        self.writer.context_rename(self._context_of(event), _plain(event.text(2)))
+
+    def _end_context(self, event: Event) -> None:
+        at = event.number(2) if event.has(2) else None
+        self.writer.context_end(self._context_of(event), _error(event, 3), at)
+
+    def _rewrite(self, event: Event) -> None:
+        context, more = event.number(2), event.fields(5)
+        parent = self._passes.get(more.number("parent"))
+        sink = self._node_of(event.number(4))
+        number = self.writer.rewrite_begin(
+            event.text(3),
+            sink,
+            context=self._contexts.get(context, 0),
+            parent=parent.number if parent else 0,
+            matcher=more.text("matcher"),
+            caller=more.text("caller"),
+            bottom_up=more.flag("bottomUp"),
+            at=more.number("at") if "at" in more.values else None,
+        )
+        self._passes[event.number(1)] = _Pass(number, sink, more.flag("walk"))
+
+    def _match(self, event: Event) -> None:
+        """Kept until the pass ends, when its rebuilds are derived."""
+        binds = {name: self._node_of(number) for name, number in event.pairs(5)}
+        nodes = self._node_of(event.number(3)), self._node_of(event.number(4))
+        rule = self._rules.get(event.number(2), 0)
+        self._pass_of(event).matches.append((rule, *nodes, binds, event.number(6, 0)))
+        self.matches += 1
+
+    def _rebuild(self, event: Event) -> None:
+        nodes = self._node_of(event.number(2)), self._node_of(event.number(3))
+        self.writer.rebuild(self._pass_of(event).number, *nodes)
+
+    def _decline(self, event: Event) -> None:
+        rule = self._rules.get(event.number(2), 0)
+        self.writer.decline(self._pass_of(event).number, rule, self._node_of(event.number(3)))
+
+    def _result(self, event: Event) -> None:
+        node = event.number(2)
+        at = event.number(3) if event.has(3) else None
+        error = _error(event, 4)
+        if error is not None:
+            error["rule"] = self._rules.get(error.get("rule", 0), 0)
+            error["node"] = self._nodes.get(error.get("node", 0), 0)
+        self._pass_of(event)
+        self._close(event.number(1), self._node_of(node) if node else 0, at, error)
+
+    def _kernel(self, event: Event) -> None:
+        more = event.fields(3)
+        ast = more.number("ast")
+        self.writer.kernel(
+            self._context_of(event),
+            _plain(event.text(2)),
+            target=more.text("target"),
+            device=more.text("device"),
+            ast=self._node_of(ast) if ast else 0,
+        )
+
+    def _text(self, event: Event) -> None:
+        self.writer.artifact(self._context_of(event), event.text(2), event.text(3), event.text(4))
+
+    def _launch(self, event: Event) -> None:
+        self.writer.launch(
+            event.text(1), event.text(2), event.number(3), event.number(4), event.number(5, 0)
+        )
+
+    def _problem(self, event: Event) -> None:
+        said = {"what": event.text(1), "where": event.text(2, "-"), "hint": event.text(3, "-")}
+        self._told.append({key: text for key, text in said.items() if text != "-"})
+
+    def _end(self, _: Event) -> None:
+        self.ended = True
+
+    # what events name
+
+    def _node_of(self, number: int) -> int:
+        found = self._nodes.get(number)
+        if found is None:
+            raise StreamError("a node is named that was not told")
+        return found
+
+    def _context_of(self, event: Event) -> int:
+        found = self._contexts.get(event.number(1))
+        if found is None:
+            raise StreamError("a context is named that was not told")
+        return found
+
+    def _pass_of(self, event: Event) -> _Pass:
+        found = self._passes.get(event.number(1))
+        if found is None:
+            raise StreamError("a rewrite is named that was not told, or is over")
+        return found
+
+    # passes
+
+    def _close(
+        self, number: int, result: int, at: int | None, error: Mapping[str, object] | None
+    ) -> None:
+        """Writes the events of a pass, and ends it."""
+        done = self._passes.pop(number)
+        matches = done.matches
+        following: Following | None = None
+        if matches and len(matches) <= _LONGEST:
+            following = Following(
+                done.sink,
+                self._sources.__getitem__,
+                self._heads.__getitem__,
+                lambda head, sources: self._known.get((head, sources), 0),
+                remembers=not done.walks,
+            )
+        try:
+            with within(Budget("the pass")):
+                self._tell(done.number, matches, following, result)
+        except BudgetError:
+            self._told.append({"what": f"the rebuilds of pass {done.number} are not derived"})
+        self.writer.rewrite_end(done.number, result, error=error, at=at)
+
+    def _tell(
+        self,
+        number: int,
+        matches: Sequence[tuple[int, int, int, dict[str, int], int]],
+        following: Following | None,
+        result: int,
+    ) -> None:
+        writer = self.writer
+
+        def rebuilds(derived: Sequence[Rebuild]) -> None:
+            for old, new in derived:
+                writer.rebuild(number, old, new)
+
+        for rule, before, after, binds, ns in matches:
+            if following is not None:
+                rebuilds(following.before(before))
+            writer.match(number, rule, before, after, binds, ns)
+            if following is not None:
+                rebuilds(following.match(before, after))
+        if following is not None and result:
+            rebuilds(following.end(result))
+
+
+def _error(event: Event, at: int) -> dict[str, Any] | None:
+    fields = event.fields(at) if event.has(at) else None
+    if fields is None or not fields.values:
+        return None
+    made: dict[str, Any] = {
+        "message": fields.text("message"),
+        "traceback": fields.text("traceback"),
+    }
+    made |= {name: fields.number(name) for name in ("rule", "node") if name in fields.values}
+    return made
+
+
+def _plain(name: str) -> str:
+    """A name without the colours that a compiler gives it in a terminal."""
+    return _COLOUR.sub("", name)
+
+
+def _typed(text: str) -> str:
+    """Typed JSON as it came; a text that is none, as a JSON text."""
+    if not text:
+        return ""
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return json.dumps(as_text(text))
+    return text

@@ -1,0 +1,452 @@
+"""tinygrad: each match of each `graph_rewrite`, for 0.11 and newer.
+
+`PatternMatcher.rewrite` is replaced by one that does the same and tells of matches;
+`graph_rewrite` and the decorators of groups are wrapped before other modules take them. tinygrad's
+own tracking stays off. What tinygrad does between two matches, rebuilding users of what was
+replaced, it tells nobody: the reader of the stream derives it.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import itertools
+import json
+import linecache
+import os
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from _uopviz_tap.stream import Stream
+
+_MAX_ARG = 2000
+"""Characters of an argument; longer ones are cut."""
+_KERNELS = ("get_program", "do_to_program", "to_program")
+"""Functions whose groups are kernels; those with "schedule" in their name schedule."""
+_DECORATORS = ("track_rewrites", "rewrite_group")
+"""Make a group of a function."""
+_PASSES = ("track_matches", "profile_matches")
+"""Make, of a function with passes inside, what tinygrad lists as one more pass: here a group."""
+
+
+def attach(ops: ModuleType, stream: Stream) -> None:
+    """Patches `tinygrad.uop.ops`, whose body has just run; tells a problem where it is not what is
+    known, and leaves it as it was."""
+    missing = _missing(ops)
+    if missing:
+        version = _version()
+        what = f"tinygrad {version}: {missing} is not as expected; nothing is recorded"
+        stream.problem(what, "tinygrad/uop/ops.py", "uopviz records tinygrad 0.11 to 0.14")
+        return
+    stream.put("compiler", "tinygrad", _version())
+    stream.flush()
+    tap = _Tap(ops, stream)
+    original = ops.PatternMatcher.rewrite
+    for name in ("PatternMatcher", "TrackedPatternMatcher"):
+        if name in vars(ops):
+            getattr(ops, name).rewrite = tap.rewriting(original)
+    for name in ("graph_rewrite", "graph_rewrite_map"):
+        if name in vars(ops):
+            setattr(ops, name, tap.passing(getattr(ops, name), name))
+    for name in _PASSES:
+        if name in vars(ops):
+            setattr(ops, name, tap.grouped)
+    for name in _DECORATORS:
+        if name in vars(ops):
+            setattr(ops, name, tap.grouping(getattr(ops, name)))
+    ops.TRACK_MATCH_STATS.value = 1  # 0 in contexts that are to stay silent
+
+
+def _missing(ops: ModuleType) -> str:
+    """The name of what is not there or not as expected."""
+    for name in ("PatternMatcher", "graph_rewrite", "Ops", "UOp", "UPat", "TRACK_MATCH_STATS"):
+        if name not in vars(ops):
+            return name
+    rewrite = getattr(ops.PatternMatcher, "rewrite", None)
+    if rewrite is None or [*inspect.signature(rewrite).parameters] != ["self", "uop", "ctx"]:
+        return "PatternMatcher.rewrite"
+    empty = ops.PatternMatcher([])
+    if not isinstance(getattr(empty, "pdict", None), dict):
+        return "PatternMatcher.pdict"
+    fields = {"op", "dtype", "src", "arg"}
+    if not fields <= {*getattr(ops.UOp, "__dataclass_fields__", ())}:
+        return "UOp"
+    return "" if any(name in vars(ops) for name in _DECORATORS) else _DECORATORS[-1]
+
+
+def _version() -> str:
+    from importlib import metadata
+
+    try:
+        return metadata.version("tinygrad")
+    except metadata.PackageNotFoundError:
+        return "(not installed)"
+
+
+class _State(threading.local):
+    """What is open in a thread."""
+
+    def __init__(self) -> None:
+        self.rewrites: list[int] = []
+        self.groups: list[int] = [0]
+        self.failed: tuple[int, int] | None = None
+        """Rule and node of the last function that raised."""
+
+
+class _Tap:
+    """Tells what `ops` does. Never lets an exception out: the first one ends the stream."""
+
+    def __init__(self, ops: ModuleType, stream: Stream) -> None:
+        self._ops, self._stream = ops, stream
+        self._state = _State()
+        self._count = itertools.count(1)
+        self._entries = itertools.count(1)
+        self._generation = stream.generation
+        self._nodes: dict[int, tuple[weakref.ref[Any], int]] = {}
+        """By identity, which is another's once the node is gone."""
+        self._rules: dict[int, tuple[Any, int]] = {}
+        self._names: dict[int, tuple[Any, str]] = {}
+        self._functions: dict[int, Callable[..., Any]] = {}
+
+    # what is wrapped
+
+    def rewriting(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """`PatternMatcher.rewrite`, which does the same as `original`."""
+        tracking, uop_class, state = self._ops.TRACK_MATCH_STATS, self._ops.UOp, self._state
+        clock = time.perf_counter_ns
+
+        def rewrite(matcher: Any, uop: Any, ctx: Any = None) -> Any:
+            if not state.rewrites or not tracking.value:
+                return original(matcher, uop, ctx)
+            entries = matcher.pdict.get(uop.op)
+            if not entries:
+                return None
+            below = {source.op for source in uop.src}
+            for entry in entries:
+                if not entry[2].issubset(below):
+                    continue
+                begun = clock()
+                try:
+                    made = entry[1](uop, ctx)
+                except Exception:
+                    self._safely(self._note_failure, matcher, entry[0], uop)
+                    raise
+                if made is not None and made is not uop:
+                    if isinstance(made, uop_class):
+                        ns = clock() - begun
+                        self._safely(self._match, matcher, entry[0], uop, made, ns)
+                    return made
+            return None
+
+        return rewrite
+
+    def passing(self, function: Callable[..., Any], called: str) -> Callable[..., Any]:
+        """A function whose calls are passes over the graph of its first argument."""
+        tracking = self._ops.TRACK_MATCH_STATS
+
+        @functools.wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if not tracking.value or not args or not isinstance(args[0], self._ops.UOp):
+                return function(*args, **kwargs)
+            frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]: as cheap as can be
+            place = f"{frame.f_code.co_filename}:{frame.f_lineno}"
+            number = self._safely(self._begin_pass, called, args[0], kwargs, place)
+            if number is None:
+                return function(*args, **kwargs)
+            made: Any = None
+            error: BaseException | None = None
+            try:
+                made = function(*args, **kwargs)
+                return made
+            except BaseException as raised:
+                error = raised
+                raise
+            finally:
+                self._safely(self._end_pass, number, args[0], made, error)
+
+        return call
+
+    def grouping(self, decorator: Callable[..., Any]) -> Callable[..., Any]:
+        """A decorator whose functions' calls are groups."""
+
+        @functools.wraps(decorator)
+        def decorate(*args: Any, **kwargs: Any) -> Callable[..., Any]:
+            wrap = decorator(*args, **kwargs)
+            name = kwargs.get("name", args[0] if args else None)
+
+            def wrapped(function: Callable[..., Any]) -> Callable[..., Any]:
+                return self._group(wrap(function), function.__name__, name)
+
+            return wrapped
+
+        return decorate
+
+    def grouped(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A function whose calls are groups."""
+        return self._group(function, function.__name__, None)
+
+    def _group(self, function: Callable[..., Any], called: str, name: Any) -> Callable[..., Any]:
+        """A function whose calls are groups. `name`: names a call by what it returns."""
+
+        @functools.wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if not self._ops.TRACK_MATCH_STATS.value:
+                return function(*args, **kwargs)
+            number = self._safely(self._begin_group, called)
+            if number is None:
+                return function(*args, **kwargs)
+            made: Any = None
+            error: BaseException | None = None
+            try:
+                made = function(*args, **kwargs)
+                return made
+            except BaseException as raised:
+                error = raised
+                raise
+            finally:
+                self._safely(self._end_group, number, made, error, name, args, kwargs)
+
+        return call
+
+    def _safely(self, tell: Callable[..., Any], *args: Any) -> Any:
+        """What `tell` gives; None once the stream is over."""
+        if not self._stream.is_open:
+            return None
+        if self._generation != self._stream.generation:
+            self._begin_child()
+        try:
+            return tell(*args)
+        except Exception as error:
+            self._stream.problem("the tap of tinygrad failed, and recording ends", repr(error))
+            self._stream.is_open = False
+            return None
+
+    def _begin_child(self) -> None:
+        """This process was forked from one that had told of its nodes, rules and groups."""
+        self._generation = self._stream.generation
+        self._nodes, self._rules = {}, {}
+        self._state = _State()
+        self._stream.put("compiler", "tinygrad", _version())
+
+    # what is told
+
+    def _begin_group(self, called: str) -> int:
+        state, number = self._state, next(self._entries)
+        kind = "schedule" if "schedule" in called else "group"
+        kind = "kernel" if called in _KERNELS else kind
+        self._stream.put("context", number, state.groups[-1], called, kind, self._stream.now())
+        state.groups.append(number)
+        return number
+
+    def _end_group(
+        self, number: int, made: Any, error: BaseException | None, name: Any, args: Any, kwargs: Any
+    ) -> None:
+        state = self._state
+        while state.groups.pop() != number:
+            pass
+        if error is None and callable(name):
+            said = name(*args, **kwargs, ret=made)
+            self._stream.put("name", number, str(getattr(said, "display_name", said)))
+        if error is None:
+            self._tell_program(number, made)
+        self._stream.put("end-context", number, self._stream.now(), _said(error))
+
+    def _begin_pass(self, called: str, sink: Any, kwargs: dict[str, Any], place: str) -> int:
+        state, number = self._state, next(self._entries)
+        parent = state.rewrites[-1] if state.rewrites else 0
+        node = self._node(sink)
+        how = {
+            "parent": parent,
+            "caller": place,
+            "bottomUp": bool(kwargs.get("bottom_up")),
+            "walk": bool(kwargs.get("walk")),
+            "at": self._stream.now(),
+        }
+        name = str(kwargs.get("name") or called)
+        self._stream.put("rewrite", number, state.groups[-1], name, node, how)
+        self._stream.flush()  # what a pass that is killed was about is known
+        state.rewrites.append(number)
+        state.failed = None
+        return number
+
+    def _end_pass(self, number: int, sink: Any, made: Any, error: BaseException | None) -> None:
+        state = self._state
+        while state.rewrites.pop() != number:
+            pass
+        result = made.get(sink) if isinstance(made, dict) else made
+        if isinstance(result, tuple) and result:  # such as (graph, what else was found)
+            result = result[0]
+        node = self._node(result) if isinstance(result, self._ops.UOp) else 0
+        said = _said(error)
+        if said is not None and state.failed is not None:
+            said["rule"], said["node"] = state.failed
+        self._stream.put("result", number, node, self._stream.now(), said)
+
+    def _match(self, matcher: Any, pattern: Any, before: Any, after: Any, ns: int) -> None:
+        rule = self._rule(matcher, pattern)
+        found = pattern.match(before, {})
+        binds = {str(name): self._node(u) for name, u in found[0].items()} if found else {}
+        nodes = self._node(before), self._node(after)
+        self._stream.put("match", self._state.rewrites[-1], rule, *nodes, binds, ns)
+
+    def _note_failure(self, matcher: Any, pattern: Any, node: Any) -> None:
+        self._state.failed = self._rule(matcher, pattern), self._node(node)
+
+    def _tell_program(self, group: int, made: Any) -> None:
+        """The kernel that a group has made, and its texts."""
+        source, name, ast = "", "", 0
+        device = (
+            str(getattr(made, "device", "") or "") if not isinstance(made, self._ops.UOp) else ""
+        )
+        if isinstance(made, self._ops.UOp):
+            if made.op.name != "PROGRAM":
+                return
+            for part in made.src:
+                if part.op.name == "SOURCE":
+                    source = str(part.arg)
+                elif part.op.name == "SINK":
+                    name = str(getattr(part.arg, "name", "") or "")
+                elif part.op.name == "DEVICE":
+                    device = str(part.arg)
+            name = str(getattr(made.arg, "function_name", "") or name)
+        elif isinstance(getattr(made, "src", None), str):
+            source, name = made.src, str(getattr(made, "function_name", "") or made.name)
+            ast = (
+                self._node(made.ast) if isinstance(getattr(made, "ast", None), self._ops.UOp) else 0
+            )
+        else:
+            return
+        self._stream.put("kernel", group, name, {"device": device, "ast": ast})
+        if source:
+            self._stream.put("text", group, "source", device, source)
+
+    # numbers
+
+    def _node(self, node: Any) -> int:
+        """The number of a node, told with all below it that were not."""
+        known = self._nodes.get(id(node))
+        if known is not None and known[0]() is node:
+            return known[1]
+        stack = [node]
+        number = 0
+        while stack:
+            u = stack[-1]
+            known = self._nodes.get(id(u))
+            if known is not None and known[0]() is u:
+                number = known[1]
+                stack.pop()
+                continue
+            sources: list[int] = []
+            for source in u.src:
+                below = self._nodes.get(id(source))
+                if below is None or below[0]() is not source:
+                    stack.append(source)
+                else:
+                    sources.append(below[1])
+            if len(sources) == len(u.src):
+                number = next(self._count)
+                self._nodes[id(u)] = weakref.ref(u), number
+                stack.pop()
+                self._tell_node(u, number, sources)
+        return number
+
+    def _tell_node(self, u: Any, number: int, sources: list[int]) -> None:
+        more: dict[str, Any] = {}
+        tag = getattr(u, "tag", None)
+        if u.arg is not None:
+            more["arg"] = _argument(u.arg)
+        if tag is not None:
+            more["tag"] = _argument(tag)
+        metadata = getattr(u, "metadata", None)
+        if metadata:
+            more["call"] = ", ".join(dict.fromkeys(str(one) for one in metadata))
+        self._stream.put(
+            "node", number, u.op.name, str(u.dtype), sources, *([more] if more else ())
+        )
+
+    def _rule(self, matcher: Any, pattern: Any) -> int:
+        known = self._rules.get(id(pattern))
+        if known is not None:
+            return known[1]
+        number = len(self._rules) + 1
+        self._rules[id(pattern)] = pattern, number
+        file, line = getattr(pattern, "location", None) or ("", 0)
+        function = next((f for p, f in matcher.patterns if p is pattern), None)
+        name = getattr(function, "__name__", "") or ""
+        code = getattr(function, "__code__", None)
+        if name in ("", "<lambda>"):
+            name = f"{os.path.basename(file)}:{line}"
+        about: dict[str, Any] = {
+            "file": file,
+            "line": line,
+            "doc": inspect.getdoc(function) or "" if function is not None else "",
+            "source": _source(file, line),
+            "pattern": _pattern(pattern, 0),
+        }
+        if code is not None and (code.co_filename, code.co_firstlineno) != (file, line):
+            made = _source(code.co_filename, code.co_firstlineno)
+            about["source"] += "\n" + made if made not in about["source"] else ""
+        self._stream.put("rule", number, name, about)
+        return number
+
+
+def _said(error: BaseException | None) -> dict[str, Any] | None:
+    if error is None:
+        return None
+    text = str(error)
+    return {
+        "message": f"{type(error).__name__}: {text[:_MAX_ARG]}" if text else type(error).__name__
+    }
+
+
+def _argument(value: Any) -> str:
+    """An argument as JSON: numbers, booleans and texts as they are, all else as Python writes
+    it."""
+    if isinstance(value, (bool, int)):
+        return json.dumps(value) if abs(value) < 1 << 60 else json.dumps(str(value))
+    if isinstance(value, (bytes, bytearray)):
+        return json.dumps(f"{len(value)} bytes")
+    text = value if isinstance(value, str) else repr(value)
+    return json.dumps(text if len(text) <= _MAX_ARG else f"{text[:_MAX_ARG]}...")
+
+
+def _source(file: str, line: int) -> str:
+    """The expression or function that begins at a line."""
+    lines = linecache.getlines(file)[line - 1 : line + 60] if line > 0 else []
+    try:
+        return "".join(inspect.getblock(lines)) if lines else ""
+    except Exception:
+        return lines[0]
+
+
+def _pattern(pattern: Any, depth: int) -> dict[str, Any]:
+    """A UPat in the form of docs/trace-format.md; sources far below are left open."""
+    names = [op.name for op in pattern.op] if pattern.op is not None else []
+    dtypes = getattr(pattern, "match_dtype", None)
+    if dtypes is None and not hasattr(type(pattern), "match_dtype"):
+        dtypes = getattr(pattern, "dtype", None)
+    made: dict[str, Any] = {
+        "op": names,
+        "dtype": [str(dtype) for dtype in dtypes or ()],
+        "name": pattern.name,
+        "arg": None if pattern.arg is None else str(pattern.arg),
+        "src": {"kind": "any"},
+    }
+    given = getattr(pattern, "_in_src", None)
+    if depth > 16 or given is None:
+        return made
+    if getattr(pattern, "is_any", False):
+        made["anyOf"] = [_pattern(one, depth + 1) for one in given]
+    elif isinstance(given, (list, tuple)):
+        kind = "ordered" if isinstance(given, tuple) else "permuted"
+        made["src"] = {"kind": kind, "of": [_pattern(one, depth + 1) for one in given]}
+        if not getattr(pattern, "strict_length", True):
+            made["allowAny"] = True
+    else:
+        made["src"] = {"kind": "repeat", "of": _pattern(given, depth + 1)}
+    return made
