@@ -185,6 +185,8 @@ class RunSearch:
         unjudged = {row["number"] for row in rows if row["state"] == "unknown"}
         inside = _passes_inside(self._store)
         checked = [*self._checked, *(n for number in unjudged for n in inside.get(number, []))]
+        agreeing = (row["number"] for row in rows if row["state"] == "agrees")
+        checked += [n for number in agreeing for n in inside.get(number, []) if self._is_wrong(n)]
         steps = self._steps(checked)
         found = [self._found[at] for at in sorted(self._found)]
         wrong = any(row["state"] in ("differs", "fails") for row in rows)
@@ -202,6 +204,12 @@ class RunSearch:
             "seconds": round(time.monotonic() - self._begun, 1),
             "changed": [one.data() for one in changed_rules(self._store)],
         }
+
+    def _is_wrong(self, rewrite: int) -> bool:
+        """Whether an earlier check found a step of a pass that differs: on the values that it gives
+        the kernel was not run."""
+        known = self._store.checks.of(rewrite)
+        return known is not None and any(v["kind"] == "differs" for v in known["verdicts"])
 
     def _steps(self, rewrites: Sequence[int]) -> Data:
         """What is known of the steps that were checked one by one, and the first that differ."""

@@ -114,6 +114,28 @@ def test_a_wrong_step_of_a_schedule_is_found(tmp_path: Path) -> None:
     store.close()
 
 
+@pytest.mark.usefixtures("here")
+def test_a_step_that_a_check_found_wrong_is_named_where_the_kernel_agrees(tmp_path: Path) -> None:
+    """The kernel was not run on the values for which it is wrong."""
+    record(tmp_path / "run.viz")
+    store = Store(tmp_path / "run.viz")
+    rows = store.tree()["rows"]
+    kernel = next(r["row"] for r in rows if r["label"] == "kernel" and r["name"].startswith("E"))
+    steps = [r["id"] for r in rows if r["kind"] == "rewrite" and r["steps"] and r["row"] > kernel]
+    verdict = {"kind": "differs", "how": "for these values", "values": [["x", "nan"]]}
+    rule = store.rules()[0]
+    checked = {"rewrite": steps[0], "steps": [[1, rule["id"], 0]], "verdicts": [verdict]}
+    store.checks.add(checked | {"integers": []})
+    made = bisect_run(store)
+    assert {row["state"] for row in made["kernels"]} == {"agrees"}
+    assert made["wrong"]
+    (step,) = made["steps"]["differing"]
+    assert (step["rewrite"], step["rule"]["name"]) == (steps[0], rule["name"])
+    assert step["verdict"]["values"] == [["x", "nan"]]
+    assert rule["name"] in said(made)
+    store.close()
+
+
 def test_what_cannot_be_judged_is_no_agreement(tmp_path: Path) -> None:
     record(tmp_path / "run.viz")
     store = Store(tmp_path / "run.viz")
