@@ -86,6 +86,11 @@ class Worker:
         """Ends the process where it has not ended; how it did."""
         return child.how(child.end(self.process))
 
+    def rest(self) -> list[Message]:
+        """Ends the process; what it said that nobody has heard."""
+        self.kill()
+        return [message_of(line) for line in self.process.stdout or ()]
+
     def ask(
         self,
         request: Mapping[str, Any],

@@ -15,6 +15,7 @@ from typing import Any, Final, cast
 
 from core.errors import RunError
 from core.isolation import child
+from core.isolation.client import Fault
 from core.uop.args import encode_arg
 from core.uop.kernelinfo import Opt
 from core.uop.serial import to_data
@@ -132,6 +133,5 @@ def _result(answer: str) -> RunResult:
     except ValueError as error:
         raise RunError("the process that ran the kernel gave no answer", answer[:200]) from error
     if "error" in found:
-        what, where, hint = (str(found["error"].get(k, "")) for k in ("what", "where", "hint"))
-        raise RunError(what, where, hint)
+        raise Fault.from_data(found["error"]).raised(RunError)
     return RunResult.from_json(found)

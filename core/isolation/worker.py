@@ -19,6 +19,7 @@ import numpy as np
 
 from core.compile import compile_kernel
 from core.errors import RunError, UopvizError
+from core.isolation.client import Fault
 from core.isolation.edited import Edited, with_text
 from core.isolation.isolate import MEMORY_LIMIT, RunResult
 from core.isolation.limits import limit_memory
@@ -51,14 +52,10 @@ def main() -> None:
         limit_memory(int(request["memory_limit"]))
         found = run(request)
     except UopvizError as error:
-        found = {"error": {"what": error.what, "where": error.where, "hint": error.hint}}
+        found = {"error": Fault.of(error).data()}
     except MemoryError:
-        found = {
-            "error": {
-                "what": "the kernel needs more memory than a run may take",
-                "hint": "run it at a smaller size",
-            }
-        }
+        what = "the kernel needs more memory than a run may take"
+        found = {"error": Fault(what, hint="run it at a smaller size").data()}
     json.dump(found, answer)
     answer.close()
 

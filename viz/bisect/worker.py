@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from core.errors import UopvizError
+from core.isolation.client import Fault
 from core.isolation.isolate import MEMORY_LIMIT
 from core.isolation.limits import limit_memory
 from viz.check.part import check_part
@@ -47,13 +48,13 @@ def answer(line: str) -> Data:
         limit_memory(min(MEMORY_LIMIT, int(request["memory"])))
         return {"result": TASKS[str(request["job"])](request)}
     except UopvizError as error:
-        what, where, hint = error.what, error.where, error.hint
+        fault = Fault.of(error)
     except MemoryError:
-        what, where, hint = "it needs more memory than a task may take", "", ""
+        fault = Fault("it needs more memory than a task may take")
     except WRONG_REQUEST as error:
         what = f"it could not be worked on ({type(error).__name__}: {error})"[:500]
-        where, hint = "", "the trace may be damaged"
-    return {"error": {"what": what, "where": where, "hint": hint}}
+        fault = Fault(what, hint="the trace may be damaged")
+    return {"error": fault.data()}
 
 
 def main() -> int:

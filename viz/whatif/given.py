@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from core.errors import CompileError, EnvError, UopvizError
 from core.helpers import Context
+from core.isolation.client import Fault
 from core.isolation.safety import check_kernel
 from core.target import Target, target_named
 from core.uop.serial import from_data
@@ -48,5 +49,4 @@ def name_of(subject: Mapping[str, Any]) -> str:
 
 def error_data(error: UopvizError | None) -> Data:
     """An error of the compiler, as JSON."""
-    shown = error or CompileError("it could not be compiled")
-    return {"what": shown.what, "where": shown.where, "hint": shown.hint}
+    return Fault.of(error or CompileError("it could not be compiled")).data()

@@ -7,16 +7,16 @@ disk then. Never pickles anything itself.
 
 from __future__ import annotations
 
-import json
 import subprocess
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, cast
 
 from core.errors import ServerError
 from core.isolation import child
+from core.isolation.client import Worker
 from viz.environment import bytecode_folder
 from viz.format.schema import SUFFIX
 
@@ -34,7 +34,7 @@ MAX_ANSWER: Final = 1 << 26
 TRACE: Final = "trace"
 """Where an answer has the bytes of what was recorded."""
 Data = dict[str, Any]
-_running: set[subprocess.Popen[bytes]] = set()
+_running: set[Worker] = set()
 _lock: Final = threading.Lock()
 
 
@@ -48,9 +48,7 @@ def work(
     `seconds`, or says why it cannot do it."""
     with TemporaryDirectory(prefix="uopviz-what-if-", ignore_cleanup_errors=True) as folder:
         trace = Path(folder) / f"kernel{SUFFIX}"
-        body = json.dumps({**request, TRACE: str(trace), "memory": MEMORY}).encode()
-        module = MODULES.get(str(request["job"]), WORKER)
-        answer = _result(_messages(module, body, seconds, cut_off))
+        answer, _ = _asked({**request, TRACE: str(trace)}, seconds, cut_off)
         answer[TRACE] = trace.read_bytes() if trace.exists() else b""
         return answer
 
@@ -58,74 +56,55 @@ def work(
 def work_in_parts(request: Mapping[str, Any], seconds: float = SECONDS) -> Data:
     """The answer of a worker that records nothing and gives its result in parts: {"parts"}. Raises
     as `work`."""
-    body = json.dumps({**request, "memory": MEMORY}).encode()
-    messages = _messages(MODULES.get(str(request["job"]), WORKER), body, seconds)
-    _result(messages)
-    return {"parts": _parts(messages)}
+    return {"parts": _asked(request, seconds)[1]}
 
 
 def end_all() -> None:
     """Ends all workers of this process: whoever waits for them gets an error."""
     with _lock:
-        for process in _running:
-            child.kill(process)
+        for worker in _running:
+            worker.kill()
 
 
-def _messages(
-    module: str,
-    body: bytes,
+def _asked(
+    request: Mapping[str, Any],
     seconds: float,
     cut_off: Callable[[list[Any]], None] | None = None,
-) -> list[Data]:
-    """What a worker says, in order; in the end a result or an error."""
-    process = child.start(module, subprocess.DEVNULL, bytecode_folder())
+) -> tuple[Data, list[Any]]:
+    """The result of a worker, and the parts that it gave ahead of it."""
+    module = MODULES.get(str(request["job"]), WORKER)
+    worker = Worker(child.start(module, subprocess.DEVNULL, bytecode_folder()))
+    messages: list[Data] = []
     with _lock:
-        _running.add(process)
+        _running.add(worker)
     try:
-        said, _ = process.communicate(body, timeout=seconds)
-    except subprocess.TimeoutExpired:
-        raise ServerError(
-            f"it took longer than {seconds:.0f} seconds and was ended",
-            hint="a rule may not come to an end; allow more time (--seconds)",
-        ) from None
+        asked = {**request, "memory": MEMORY}
+        answer = worker.ask(asked, seconds, messages.append, last=True, most=MAX_ANSWER)
     except (KeyboardInterrupt, SystemExit):
         if cut_off is not None:
-            child.kill(process)
-            said, _ = process.communicate()  # with what has been read of it
-            cut_off(_parts(map(_message, said[:MAX_ANSWER].splitlines())))
+            cut_off(_parts([*messages, *worker.rest()]))
         raise
     finally:
         with _lock:
-            _running.discard(process)
-        code = child.end(process)
-    messages = [_message(line) for line in said[:MAX_ANSWER].splitlines()]
-    if any("error" in message or "result" in message for message in messages):
-        return messages
-    raise ServerError(
-        f"the worker ended without an answer ({child.how(code)})",
-        hint="a rule or the kernel may have crashed it; nothing else was harmed",
-    )
+            _running.discard(worker)
+        worker.end()
+    if answer.late:
+        raise ServerError(
+            f"it took longer than {seconds:.0f} seconds and was ended",
+            hint="a rule may not come to an end; allow more time (--seconds)",
+        )
+    if answer.ended:
+        raise ServerError(
+            f"the worker ended without an answer ({answer.ended})",
+            hint="a rule or the kernel may have crashed it; nothing else was harmed",
+        )
+    if answer.fault is not None:
+        raise answer.fault.raised(ServerError)
+    if not isinstance(answer.result, dict):
+        raise ServerError("the worker's answer is none", hint="try again, or another kernel")
+    return cast("Data", answer.result), _parts(messages)
 
 
 def _parts(messages: Iterable[Data]) -> list[Any]:
     """What a worker has said ahead of its result."""
     return [message["part"] for message in messages if "part" in message]
-
-
-def _result(messages: Sequence[Data]) -> Data:
-    """The last word of a worker. Raises the error that it says."""
-    for message in reversed(messages):
-        if isinstance(error := message.get("error"), dict):
-            words = cast("Data", error)
-            raise ServerError(*(str(words.get(k, "")) for k in ("what", "where", "hint")))
-        if isinstance(result := message.get("result"), dict):
-            return cast("Data", result)
-    raise ServerError("the worker's answer is none", hint="try again, or another kernel")
-
-
-def _message(line: bytes) -> Data:
-    try:
-        found = json.loads(line)
-    except ValueError:
-        return {}
-    return cast("Data", found) if isinstance(found, dict) else {}

@@ -7,7 +7,6 @@ is the truth: where the function says something else today, that is said.
 
 from __future__ import annotations
 
-import json
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from core.isolation import child
+from core.isolation.client import Worker
 from core.uop.rule import Rule
 from viz.budget import part
 from viz.coredialect.graph import graph_data
@@ -109,25 +109,20 @@ def _record_data(record: RuleRecord) -> dict[str, Any]:
 
 def ask_worker(request: Mapping[str, Any]) -> Mapping[str, Any] | str:
     """The answer of the worker; or why there is none."""
-    worker = child.start(WORKER, subprocess.DEVNULL)
+    worker = Worker(child.start(WORKER, subprocess.DEVNULL))
     try:
-        answer, _ = worker.communicate(json.dumps(request).encode(), timeout=SECONDS)
-    except subprocess.TimeoutExpired:
-        return f"its function, called again, was not done after {SECONDS:g} seconds"
+        answer = worker.ask(request, SECONDS, last=True, most=MAX_ANSWER)
     finally:
-        code = child.end(worker)
-    if code != 0:
-        return f"its function, called again, ended its process ({child.how(code)})"
-    try:
-        found = json.loads(answer[:MAX_ANSWER].decode("utf-8", "replace"))
-    except ValueError:
+        worker.end()
+    if answer.late:
+        return f"its function, called again, was not done after {SECONDS:g} seconds"
+    if answer.ended:
+        return f"its function, called again, ended its process ({answer.ended})"
+    if answer.fault is not None:
+        return f"its function could not be called again: {as_text(answer.fault.what, _SAID)}"
+    if not isinstance(answer.result, dict):
         return "its function, called again, gave no answer"
-    said = cast("dict[str, Any]", found) if isinstance(found, dict) else {}
-    if isinstance(result := said.get("result"), dict):
-        return cast("dict[str, Any]", result)
-    error = said.get("error")
-    what = cast("dict[str, Any]", error).get("what") if isinstance(error, dict) else None
-    return f"its function could not be called again: {as_text(what, _SAID)}"
+    return cast("dict[str, Any]", answer.result)
 
 
 def line_of(answer: Mapping[str, Any] | str, order: list[int]) -> Line | str:

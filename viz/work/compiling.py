@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Any
 
 from core.errors import ServerError
+from core.isolation.client import Fault
 from core.target import targets
 from viz.format.schema import SUFFIX
 from viz.views.run import Run
@@ -114,7 +115,7 @@ class Compiler:
                 number = store.attach(path, remove if drop else None)
                 attached = True
                 if answer["error"] is not None:
-                    raise ServerError(*(str(answer["error"][k]) for k in ("what", "where", "hint")))
+                    raise Fault.from_data(answer["error"]).raised(ServerError)
                 made = store.kernel(number)
                 return [] if made is None else made["artifacts"]
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, cast
 
 from core.errors import UopvizError
+from core.isolation.client import Fault
 from core.isolation.isolate import MEMORY_LIMIT
 from core.isolation.limits import limit_memory
 
@@ -41,14 +42,18 @@ def answer_request(jobs: Mapping[str, Work], what: str) -> int:
         limit_memory(min(MEMORY_LIMIT, int(request.get("memory", MEMORY_LIMIT))))
         _say({"result": jobs[str(request["job"])](request)})
     except UopvizError as error:
-        _say({"error": {"what": error.what, "where": error.where, "hint": error.hint}})
+        _fail(Fault.of(error))
     except MemoryError:
         said = f"{what} needs more memory than a job may take"
-        _say({"error": {"what": said, "where": "", "hint": "try it at a smaller size"}})
+        _fail(Fault(said, hint="try it at a smaller size"))
     except WRONG_REQUEST as error:
         said = f"{what} could not be worked on ({type(error).__name__}: {error})"
-        _say({"error": {"what": said[:500], "where": "", "hint": "the trace may be damaged"}})
+        _fail(Fault(said[:500], hint="the trace may be damaged"))
     return 0
+
+
+def _fail(fault: Fault) -> None:
+    _say({"error": fault.data()})
 
 
 def _say(message: Mapping[str, Any]) -> None:

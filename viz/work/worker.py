@@ -26,6 +26,7 @@ from core.compile import (
     with_machine_code,
 )
 from core.errors import CompileError, UopvizError
+from core.isolation.client import Fault
 from core.isolation.edited import editable_on
 from core.isolation.isolate import MEMORY_LIMIT
 from core.isolation.limits import limit_files
@@ -126,7 +127,7 @@ class _Compilation:
         self._recorder.finish(self._texts, self._error)
         if self._recorder.stopped is not None:
             _texts_alone(self._path, self._info, self._ast, self._target, self._texts)
-        return {"error": None if self._error is None else _said(self._error)}
+        return {"error": None if self._error is None else Fault.of(self._error).data()}
 
 
 def _texts_alone(
@@ -218,10 +219,6 @@ def _graph(request: Mapping[str, Any], max_bytes: int, *, inside: bool = True) -
     ast = from_data(request["graph"])[0]
     check_kernel(ast, max_bytes, inside=inside)
     return ast
-
-
-def _said(error: UopvizError) -> dict[str, str]:
-    return {"what": error.what, "where": error.where, "hint": error.hint}
 
 
 def main() -> int:

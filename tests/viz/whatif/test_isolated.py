@@ -35,20 +35,13 @@ def test_a_worker_that_takes_too_long_is_ended() -> None:
 
 
 def test_a_worker_that_is_killed_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    begun = isolated.child.start
+    ask = isolated.Worker.ask
 
-    def start(*words: Any) -> Any:
-        process = begun(*words)
-        communicate = process.communicate
+    def ended_first(*given: Any, **more: Any) -> Any:
+        end_all()
+        return ask(*given, **more)
 
-        def ended_first(*given: Any, **more: Any) -> Any:
-            end_all()
-            return communicate(*given, **more)
-
-        process.communicate = ended_first
-        return process
-
-    monkeypatch.setattr(isolated.child, "start", start)
+    monkeypatch.setattr(isolated.Worker, "ask", ended_first)
     with pytest.raises(ServerError, match=r"ended without an answer \(SIGKILL\)"):
         work({"job": "replay", "subjects": [subject()]})
 

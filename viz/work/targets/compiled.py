@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any, Final
 
 from core.errors import BudgetError, ServerError, TraceError, UopvizError
+from core.isolation.client import Fault
 from core.render.kinds import KINDS
 from core.target import targets
 from viz.format.schema import SUFFIX
@@ -255,7 +256,7 @@ class _Compiling:
             except (TraceError, BudgetError) as raised:
                 error = ServerError(raised.what, hint=raised.hint)
             if said is not None:
-                error = ServerError(*(str(said[key]) for key in ("what", "where", "hint")))
+                error = Fault.from_data(said).raised(ServerError)
             elif error is None:
                 self._new_traces.append((task.made_of, path))
         if error is not None:
