@@ -27,6 +27,7 @@ from tests.bench import (
 )
 from tests.bench.measure import machine
 from tests.planted import run as planted
+from tests.viz.check import night
 
 BENCHES = {
     "check": check.figures,
@@ -52,6 +53,8 @@ def main() -> int:
     """Runs the named benchmarks, or all."""
     if sys.argv[1:3] == ["mutants", "--all"]:
         return planted.main(sys.argv[2:])
+    if sys.argv[1:3] == ["check", "--all"]:
+        return night.main(sys.argv[3:])
     names = sys.argv[1:] or list(BENCHES)
     if unknown := [n for n in names if n not in BENCHES]:
         print(f"no benchmark {unknown[0]!r}: one of {', '.join(BENCHES)}", file=sys.stderr)

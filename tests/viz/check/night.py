@@ -3,6 +3,8 @@ differ. It can be stopped, and goes on.
 
     python -m tests.viz.check.night [--steps N] [--first SEED] [--jobs N] [--state FILE]
 
+`python -m tests.bench check --all` is the same.
+
 Programs are those of `tests/core/tensor/random_programs`, for CPU, PTX:EMU and AMD:EMU in turn;
 some are on several devices, some are gradients. Prints how many answers there were of each kind as
 it goes, and exits with 1 where something is blamed. What was done is kept in a file for the same
