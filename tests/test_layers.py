@@ -130,6 +130,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "viz.views.since",
     ),
     ("viz.coredialect", "viz.coredialect.tiles"),
+    ("viz.compilers",),
     ("viz.check.known",),
     ("viz.compare.matching",),
     ("viz.compare.lines",),

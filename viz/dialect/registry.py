@@ -28,7 +28,10 @@ GROUP: Final = "uopviz.dialects"
 """The group of entry points."""
 CORE: Final = "uopviz"
 """The dialect of `core`, and of traces of before a trace said its dialect."""
-BUILT_IN: Final[Mapping[str, str]] = {CORE: "viz.coredialect.adapter:DIALECT"}
+BUILT_IN: Final[Mapping[str, str]] = {
+    CORE: "viz.coredialect.adapter:DIALECT",
+    "tinygrad": "viz.compilers.tinygrad:DIALECT",
+}
 """The adapters that come with uopviz, imported when a trace is in their dialect."""
 _ATTRIBUTE: Final = "DIALECT"
 _WORD: Final = 60

@@ -52,6 +52,7 @@ def test_the_program_runs_as_without(folder: Path) -> None:
         ("fold", "pass", 3),
     ]
     assert not store.compiles
+    assert store.dialect.title == "tinygrad" and store.dialect.op("ADD").group == "arithmetic"
     bundle = store.bundle(rows[1]["id"])
     assert bundle is not None and len(bundle["steps"]) == 3 and not bundle["truncated"]
     rules = {rule["name"]: rule for rule in store.rules()}

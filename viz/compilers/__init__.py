@@ -1,0 +1,1 @@
+"""Dialects of other compilers that come with uopviz."""
