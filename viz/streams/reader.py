@@ -116,7 +116,8 @@ class StreamReader:
     def _compiler(self, event: Event) -> None:
         self.compiler = f"{event.text(1)} {event.text(2, '-')}".removesuffix(" -")[:200]
         self.writer.meta("compiler", self.compiler)
-        self.writer.meta("dialect", {"name": event.text(1)[:200], "version": event.number(3, 1)})
+        if event.has(3):
+            self.writer.meta("dialect", {"name": event.text(1)[:200], "version": event.number(3)})
 
     def _node(self, event: Event) -> None:
         op, dtype = event.text(2), event.text(3, "-").removesuffix("-")

@@ -24,6 +24,8 @@ from typing import Any
 
 from _uopviz_tap.stream import Stream
 
+DIALECT = 1
+"""The version of the dialect in which nodes are told: `viz/compilers/tinygrad.py`."""
 _MAX_ARG = 2000
 """Characters of an argument; longer ones are cut."""
 _KERNELS = ("get_program", "do_to_program", "to_program")
@@ -43,7 +45,7 @@ def attach(ops: ModuleType, stream: Stream) -> None:
         what = f"tinygrad {version}: {missing} is not as expected; nothing is recorded"
         stream.problem(what, "tinygrad/uop/ops.py", "uopviz records tinygrad 0.11 to 0.14")
         return
-    stream.put("compiler", "tinygrad", _version())
+    stream.put("compiler", "tinygrad", _version(), DIALECT)
     stream.flush()
     tap = _Tap(ops, stream)
     original = ops.PatternMatcher.rewrite
@@ -231,7 +233,7 @@ class _Tap:
         self._generation = self._stream.generation
         self._nodes, self._rules = {}, {}
         self._state = _State()
-        self._stream.put("compiler", "tinygrad", _version())
+        self._stream.put("compiler", "tinygrad", _version(), DIALECT)
 
     # what is told
 
