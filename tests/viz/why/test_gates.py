@@ -10,6 +10,7 @@ import pytest
 
 from core.dtype import dtypes
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
+from viz.coredialect.facts import core_facts
 from viz.share.copy import write_trace
 from viz.trace import Recorder
 from viz.views.store import Store
@@ -90,7 +91,7 @@ def subject_of(store: Store, name: str) -> Subject:
 
 
 def ask(subject: Subject, node: UOp, wanted: str) -> Reason:
-    (local,) = [n for n in subject.members if subject.process.facts.uop(n) is node]
+    (local,) = [n for n in subject.members if core_facts(subject.process).uop(n) is node]
     (number,) = [n for n, r in subject.file.rules.items() if r.name == wanted]
     return reason(subject, local, [number])
 

@@ -16,6 +16,7 @@ from core.uop.rule import Rule
 from core.uop.uop import UOp
 from core.uop.upat import UPat
 from tests.viz.why.engine import Pass, record
+from viz.coredialect.facts import core_facts
 from viz.views.store import Store
 from viz.why.answers import NEAR_MISSES, RULE_PAGE, WHY_ANSWERS, WHY_DECLINED, WHY_NOT
 from viz.why.fit import Fit, Fitter
@@ -42,7 +43,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
     found: dict[int, Pass] = {}
     left = watch.passes
     for number, rewrite in process.file.rewrites.items():
-        sink = process.facts.uop(rewrite.sink)
+        sink = core_facts(process).uop(rewrite.sink)
         known = next(p for p in left if p.name == rewrite.name and p.sink is sink)
         left = left[left.index(known) + 1 :]
         found[number] = known
@@ -90,7 +91,7 @@ def rules_by_place(of: Pass) -> dict[tuple[str, int, str], Rule]:
 def test_the_walk_comes_to_what_the_engine_offered(run: Run) -> None:
     for number, of in run.passes.items():
         subject = Subject(run.store, number)
-        walked, uop = subject.walked, subject.process.facts.uop
+        walked, uop = subject.walked, core_facts(subject.process).uop
         if not of.matchers:  # a substitution
             assert walked is None
             continue
@@ -123,7 +124,7 @@ def test_answers_are_what_the_engine_did(run: Run) -> None:
         if len(local) < 12:
             pairs |= {(hit.before, rule) for hit in subject.hits.values() for rule in local}
         for node, rule in pairs:
-            uop = process.facts.uop(node)
+            uop = core_facts(process).uop(node)
             assert uop is not None
             found = reason(subject, node, [rule])
             wanted = expected(of, uop, local[rule])
@@ -153,7 +154,7 @@ def test_recorded_patterns_fit_where_the_compiled_matcher_finds_a_match(run: Run
             record = process.file.rules[rule]
             own = known[record.file, record.line, record.name]
             for node in dict.fromkeys((*nodes, *(h.before for h in subject.hits.values()))):
-                fit, uop = foreign.fit(rule, node), process.facts.uop(node)
+                fit, uop = foreign.fit(rule, node), core_facts(process).uop(node)
                 assert isinstance(fit, Fit) and uop is not None
                 found = finds(own, uop)
                 assert fit.fits == found or (fit.fits and conditions(own.pattern)), (
@@ -235,7 +236,7 @@ def test_declines_that_were_not_kept(run: Run) -> None:
     subject = named(run, "many")
     kept = {node for _, _, node in subject.events.declines}
     rule = subject.events.declines[0][1]
-    uop = subject.process.facts.uop
+    uop = core_facts(subject.process).uop
     others = {
         node
         for node in subject.members - kept
