@@ -93,8 +93,9 @@ class Kernel:
         self.asked = 0
         self._ast = ast
         with ignoring():
-            self._sets = [Expected(ast)]
-        self._expected = self._sets[0]
+            self._first = self._expected = Expected(ast)
+        self._sets: list[Expected | None] = [self._first]
+        """Of each set of arguments; None of one that the reference cannot evaluate."""
         if opts is not None:
             info = ast.arg if isinstance(ast.arg, KernelInfo) else KernelInfo()
             ast = ast.replace(arg=replace(info, opts=tuple(opts), found_for=""))
@@ -144,19 +145,21 @@ class Kernel:
             found = self.judge(graph)
             if found is not None and not found.equal:
                 return found
-        self._expected = self._sets[0]
+        self._expected = self._first
         return first
 
     def _more_sets(self) -> Iterator[Expected]:
-        """The kernel on further arguments; each is made once."""
+        """The kernel on further arguments, without those on which the reference cannot evaluate
+        it; each is made once."""
         for at, given in enumerate(islice(givens(self._ast), 1, None), 1):
             if at == len(self._sets):
                 try:
                     with ignoring():
                         self._sets.append(Expected(self._ast, given))
                 except (UopvizError, ArithmeticError, ValueError):
-                    return
-            yield self._sets[at]
+                    self._sets.append(None)
+            if (expected := self._sets[at]) is not None:
+                yield expected
 
     def function(self, step: Pass[Target]) -> Callable[[UOp], UOp]:
         """A pass as a function of a graph."""

@@ -10,8 +10,9 @@ import pytest
 
 from core import Variable
 from core.dtype import dtypes
-from core.errors import CompileError, PolicyError
+from core.errors import CompileError, PolicyError, RunError
 from core.passes.pipeline import run_passes
+from core.runtime.numeric import Array
 from core.target import Target, targets
 from core.tensor import Tensor
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
@@ -21,7 +22,8 @@ from core.uop.observe import recording
 from core.uop.policy import Policy, following
 from core.uop.rule import Rule
 from tests.core.passes.kernels import CPU, elementwise, matmul
-from viz.whatif.arguments import givens
+from viz.whatif import culprit
+from viz.whatif.arguments import ArgumentSet, givens
 from viz.whatif.culprit import Culprit, Kernel
 from viz.whatif.outcome import Outcome
 from viz.whatif.verdict import verdict_data
@@ -414,3 +416,37 @@ def test_the_pass_that_lost_a_rule(
     assert (verdict.failed, verdict.illegal, verdict.culprit) == (at, None, None)
     with pytest.raises(PolicyError, match=f"^pass {at}"), following(policy):
         run_passes(ast, targets[target], opts=opts)
+
+
+def test_arguments_that_the_reference_cannot_evaluate_end_no_search(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A kernel that is wrong for NaN alone, on sets of which the second one cannot be made."""
+    plain, *more = givens(elementwise((4, 4)).ast)
+
+    class Strange:
+        """Arguments that there are none of."""
+
+        precise, said = False, "strange numbers"
+
+        def variables(self, ast: UOp) -> dict[str, int]:
+            return {}
+
+        def memory(self, ast: UOp, most_bytes: int) -> list[Array]:
+            raise RunError("there are none")
+
+    def no_nan(graph: UOp) -> UOp:
+        changed: dict[UOp, UOp] = {}
+        for u in (u for u in graph.toposort() if u.op is Ops.STORE):
+            place, value = u.src
+            changed[u] = u.replace(src=(place, value.ne(value).where(value.const_like(0), value)))
+        return graph.substitute(changed)
+
+    def sets(ast: UOp) -> list[ArgumentSet]:
+        return [plain, Strange(), *more]
+
+    kernel = kernel_with(no_nan)
+    monkeypatch.setattr(culprit, "givens", sets)
+    found = kernel.find()
+    assert found.outcome is not None
+    assert not found.outcome.equal
