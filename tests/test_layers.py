@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 # From the bottom up. A module belongs to the longest entry that is a prefix of its name, and may
 # import from its own row and the rows above it in this list.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("core.errors",),
+    ("core.errors", "core.origintext"),
     ("core.dtype",),
     ("core.helpers", "core.garbage", "core.tensor_cores"),
     ("core.private", "core.misspelled"),
@@ -263,5 +264,64 @@ def test_imports_stand_at_the_top() -> None:
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
         for imported, line in imports_of(function)
         if imported.split(".")[0] in ("core", "viz")
+    ]
+    assert wrong == []
+
+
+# What only reads and shows traces, of whatever compiler.
+SPINE = (
+    *("viz.budget", "viz.ratio", "viz.settings", "viz.terminal", "viz.format", "viz.files"),
+    *("viz.environment", "viz.workers", "viz.vouching", "viz.write", "viz.read", "viz.dialect"),
+    *("viz.replay", "viz.views", "viz.check.known", "viz.compare", "viz.share"),
+)
+# Of `core`, what both packages stand on: errors, settings, processes, and forms of data.
+SHARED = (
+    *("core.errors", "core.helpers", "core.garbage", "core.private", "core.misspelled"),
+    *("core.origintext", "core.check.child", "core.check.limits"),
+    *("core.prove.verdict", "core.prove.solver"),
+)
+NAME = re.compile(r"(?:core|viz)(?:\.\w+)+")
+# What is imported by name, and by whom: a table of modules, an adapter, a room that loads late.
+LATE = {
+    "core": "the names of the package",
+    "core.render.renderers": "a renderer for each kind of text",
+    "core.tensor.neural.attention": "kernels of tiles, which are built of Tensors",
+    "core.uop": "the names of the package",
+    "core.uop.late": "meanings, which are built of nodes",
+    "viz": "the names of the package",
+    "viz.dialect.registry": "the adapter of the dialect of a trace",
+    "viz.why.installed": "the modules of the rules of core",
+}
+
+
+def late_imports(tree: ast.AST) -> set[str]:
+    """The modules of ours that a module names which imports some by name."""
+    calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
+    if not any(ast.unparse(called).endswith("import_module") for called in calls):
+        return set()
+    texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+    names = (found[0] for text in texts if isinstance(text, str) and (found := NAME.match(text)))
+    return {name for name in names if name in TREES}
+
+
+def within(name: str, rooms: tuple[str, ...]) -> bool:
+    return any(name == room or name.startswith(f"{room}.") for room in rooms)
+
+
+def test_modules_are_imported_by_name_in_few_places() -> None:
+    assert {name for name, tree in TREES.items() if late_imports(tree)} == {*LATE}
+
+
+def test_the_spine_knows_no_compiler() -> None:
+    """Imported by name as well; but for the registry, which names the adapter of each dialect."""
+    wrong = [
+        f"{name} imports {imported}"
+        for name, tree in TREES.items()
+        if within(name, SPINE)
+        for imported in {found for found, _ in imports_of(tree)} | late_imports(tree)
+        if imported.split(".")[0] in ("core", "viz")
+        and not within(imported, (*SPINE, *SHARED))
+        and imported != "viz"
+        and (name, imported) != ("viz.dialect.registry", "viz.coredialect.adapter")
     ]
     assert wrong == []

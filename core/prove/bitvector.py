@@ -6,30 +6,19 @@ and what is not may still be equal. z3 is optional (`pip install "uopviz[check]"
 
 from __future__ import annotations
 
-import importlib
-from functools import cache
 from typing import Any, Final, Literal
 
 from core.dtype import DType, dtypes
+from core.prove.solver import solver_module
 from core.prove.term import Kind, Term, postorder, whole
 from core.uop.ops import GroupOp, Ops
 
-HINT: Final = 'pip install "uopviz[check]" to have integers proved with z3'
 MAX_FACTORS: Final = 16
 """Factors of a product that z3 may multiply out. It does so before it looks at its limit of time,
 and a power by repeated squares has billions; a larger product is an unknown function of two."""
 TIMEOUT: Final = 2_000
 """Milliseconds for one pair."""
 Answer = Literal["equal", "differ", "unknown"]
-
-
-@cache
-def solver_module() -> Any:
-    """The module z3; None where it is not installed."""
-    try:
-        return importlib.import_module("z3")
-    except ImportError:
-        return None
 
 
 def compare(a: Term, b: Term, given: Term | None = None, timeout: int = TIMEOUT) -> Answer:

@@ -29,6 +29,7 @@ from core.prove.pairs import Question, question
 from core.prove.rare import HIDDEN, under_rare_conditions
 from core.prove.refine import is_defined, refined
 from core.prove.sample import SAMPLES, Samples
+from core.prove.solver import HINT
 from core.prove.term import Kind, Term, postorder
 from core.prove.value import UnknownMeaningError
 from core.prove.verdict import MAX_VALUES, Verdict
@@ -201,7 +202,7 @@ class Checker:
             if isinstance(way, dict):
                 return Verdict("unchecked", OUTSIDE)
             if way is None:
-                hint = bitvector.HINT if bitvector.solver_module() is None else ""
+                hint = HINT if bitvector.solver_module() is None else ""
                 return Verdict("sampled", INSIDE, count, hint=hint)
         return found
 
@@ -248,7 +249,7 @@ class Checker:
                 way = None
             if way is None:
                 no_z3 = bitvector.solver_module() is None
-                return replace(sampled, hint=bitvector.HINT) if no_z3 else sampled
+                return replace(sampled, hint=HINT) if no_z3 else sampled
             ways.add(way)
         if sampled.kind == "assumes":
             return sampled

@@ -12,8 +12,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Final
 
+from core.origintext import split_origin
 from core.uop.frames import caller_frame
-from core.uop.origin import lines_in, split_origin
+from core.uop.origin import lines_in
 from core.uop.uop import creating
 
 CORE: Final = f"{Path(__file__).parent.parent}{os.sep}"

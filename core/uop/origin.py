@@ -1,29 +1,18 @@
-"""The text that says where a node comes from: "file:line", or "file:line call" with the name of the
-public call on that line, such as "model.py:12 relu".
-
-Reads and makes such texts. Never looks at frames.
-"""
+"""Where nodes come from, as texts in the form of `core.origintext`. Never looks at frames."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from typing import Final
 
+from core.origintext import split_origin
 from core.uop.ops import GroupOp, Ops
 from core.uop.uop import UOp, line_of
 
-_FORM: Final = re.compile(r"(.*:\d{1,9})(?: (.*))?", re.DOTALL)
 COMPUTING: Final = GroupOp.Elementwise | {Ops.REDUCE_AXIS, Ops.COPY}
 """What lines are named for that ask for a kernel."""
 _STORING: Final = frozenset({Ops.STORE, Ops.CONTIGUOUS, Ops.ASSIGN})
 _BACKWARD: Final = ".backward"
-
-
-def split_origin(origin: str) -> tuple[str, str]:
-    """("file:line", call); the call is "" where the text has none."""
-    found = _FORM.fullmatch(origin)
-    return (found[1], found[2] or "") if found else (origin, "")
 
 
 def lines_in(origins: str | None) -> list[str]:

@@ -48,7 +48,7 @@ def _look_everywhere(e: Explorer) -> None:
     e.page.keyboard.type("script")
     expect(e.page.get_by_role("listbox", name="Search results")).to_contain_text(SCRIPT)
     e.press("Escape")
-    for name, text in (("Python", IMAGE), ("PTX for sm_90", SCRIPT)):
+    for name, text in (("Python", IMAGE), ("ptx for sm_90", SCRIPT)):
         source = e.sources.get_by_role("region", name=name, exact=True)
         expect(source.locator(".ed")).to_contain_text(text)
     e.page.wait_for_timeout(100)

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from core.prove.bitvector import HINT, solver_module
+from core.prove.solver import HINT, solver_module
 from core.prove.verdict import KINDS, Kind, verdict_of
 from viz.check.failed import failures
 from viz.check.known.whole import STATES, counted

@@ -15,7 +15,7 @@ from itertools import chain
 from typing import Any, Final
 
 from core.errors import TraceError
-from core.uop.origin import split_origin
+from core.origintext import split_origin
 from viz.command.columns import Column, duration, plural, table
 from viz.command.names import Row, below, in_tree_order, program_rows
 from viz.command.overview import (

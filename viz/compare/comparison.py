@@ -11,7 +11,6 @@ import threading
 from typing import Any, Final
 
 from core.errors import BudgetError
-from core.render.kinds import KIND, KINDS
 from viz.budget import answering, take
 from viz.compare.gate import Compared
 from viz.compare.instep import pass_alignment, rule_counts
@@ -29,7 +28,6 @@ Data = dict[str, Any]
 MAX_PASSES: Final = 20_000
 """Passes of two scopes in an answer."""
 _PASS: Final = 800
-_ORDER: Final = {kind.name: at for at, kind in enumerate(KINDS)}
 
 
 class Comparison:
@@ -117,7 +115,8 @@ class Comparison:
             a, b = (texts.get((kind, target)) for texts in found)
             if a is None and b is None:
                 return None
-            language = KIND[kind].language if kind in KIND else ""
+            known = self.b.dialect.kinds.get(kind) or self.a.dialect.kinds.get(kind)
+            language = known.language if known is not None else ""
             return source_difference(
                 a["text"] if a is not None else "", b["text"] if b is not None else "", language
             )
@@ -153,7 +152,8 @@ class Comparison:
         scopes = zip((a, b), texts, strict=True)
         edited = [found for scope, found in scopes if scope is not None and scope.is_edited]
         every = {key for found in edited or texts for key in found}  # of a text no others are made
-        keys = sorted(every, key=lambda k: (_ORDER.get(k[0], len(_ORDER)), k))
+        order = {**self.a.dialect.preferred, **self.b.dialect.preferred}
+        keys = sorted(every, key=lambda k: (order.get(k[0], len(order)), k))
         return [
             {
                 "kind": key[0],

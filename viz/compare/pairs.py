@@ -26,7 +26,6 @@ from viz.compare.matching.texts import Digest, digests_of
 from viz.format.cells import as_text
 from viz.ratio import Apart, Times, apart
 from viz.read.records import Context, Rewrite
-from viz.views.kernels import may_run
 from viz.views.overview.programs import Program
 
 Data = dict[str, Any]
@@ -268,6 +267,7 @@ def _launched(scope: Scope) -> Times:
     if program is None:
         return _NEVER
     devices = scope.part.process.launches.named.get(program.name, {})
+    may_run = scope.part.process.dialect.dialect.may_run
     times = [np.array(one.us) for name, one in devices.items() if may_run(name, program.target)]
     take(sum(map(len, times)))
     return np.concatenate([_NEVER, *times])

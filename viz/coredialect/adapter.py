@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Final
 
+import core
+from core.render.kinds import KINDS, SEARCH
+from core.target import targets
 from viz.coredialect.arguments import lasting, spell
 from viz.coredialect.facts import CoreFacts
 from viz.coredialect.graph import graph_data
 from viz.coredialect.listing import program_text
 from viz.coredialect.ops import OPS
 from viz.coredialect.tiles.message import tiles_data
-from viz.dialect.dialect import Action, Dialect
+from viz.dialect.dialect import Action, Dialect, TextKind
 from viz.format.schema import CORE_DIALECT
 
 DIALECT: Final = Dialect(
@@ -23,6 +27,26 @@ DIALECT: Final = Dialect(
     lasting=lasting,
     derived_text=program_text,
     graph_data=graph_data,
+    texts=tuple(
+        TextKind(
+            name=kind.name,
+            title=kind.title,
+            language=kind.language,
+            ending=kind.ending,
+            families=() if kind.tools else kind.families,
+            lasts=kind.name != SEARCH,
+        )
+        for kind in KINDS
+    ),
+    targets={target.name: target.family for target in targets.values()},
+    devices={
+        "CPU": "cpu",
+        "CUDA": "nvidia",
+        "PTX": "nvidia",
+        "AMD": "amd",
+        "REFERENCE": "none",
+    },
+    sources=Path(str(core.__file__)).resolve().parent,
     tiles=tiles_data,
     actions=frozenset(Action),
 )

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import Enum
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, Protocol, get_args
 
 from viz.dialect.argtext import Spell
@@ -96,6 +97,20 @@ class Action(Enum):
     """Kernels may be of tiles whose layouts are known."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextKind:
+    """One kind of text that a kernel or a schedule becomes. `name` is what traces call it, `title`
+    what people read, `language` how it is highlighted, `ending` that of its files; `families`: the
+    targets that it can be expected for. `lasts`: another run of the same program has the same."""
+
+    name: str
+    title: str
+    language: str = "text"
+    ending: str = ".txt"
+    families: tuple[str, ...] = ()
+    lasts: bool = True
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
     """A node as functions of an adapter see it: its number in its file, its texts, its sources, and
@@ -171,6 +186,14 @@ class Dialect:
     lines; None where it does not follow."""
     graph_data: Callable[[TraceFile, list[int]], dict[str, Any]] | None = None
     """Nodes of a file, sources first, as the compiler reads a graph."""
+    texts: tuple[TextKind, ...] = ()
+    """The kinds of texts, in the order in which the page prefers them."""
+    targets: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The family of each target, by its name."""
+    devices: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The family of targets that devices of a kind run code for: of "CUDA" that of "CUDA:1"."""
+    sources: Path | None = None
+    """The folder of the compiler here: a file of that name and place in a trace is one of its."""
     tiles: Callable[[Any, Context, Sequence[Rewrite]], dict[str, Any]] | None = None
     """The tiles of a kernel with these passes, of a `viz.views.process.Process`."""
     actions: frozenset[Action] = frozenset()
@@ -188,6 +211,22 @@ class Dialect:
     def commutative(self) -> frozenset[str]:
         """The ops whose two sources may stand in either order, case-folded."""
         return frozenset(name.casefold() for name, op in self.ops.items() if op.commutes)
+
+    @cached_property
+    def kinds(self) -> Mapping[str, TextKind]:
+        """The kinds of texts by name."""
+        return {kind.name: kind for kind in self.texts}
+
+    @cached_property
+    def preferred(self) -> Mapping[str, int]:
+        """The place of each kind of text in the order in which they are preferred."""
+        return {kind.name: at for at, kind in enumerate(self.texts)}
+
+    def may_run(self, device: str, target: str) -> bool:
+        """Whether a device can have run what was compiled for a target, as far as their names say
+        it: kernels of one AST have one name, whatever they were compiled for."""
+        known, family = self.targets.get(target), self.devices.get(device.partition(":")[0])
+        return known is None or family is None or known == family
 
     def data(self) -> dict[str, Any]:
         """In the form of the page."""

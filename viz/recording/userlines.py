@@ -10,7 +10,7 @@ from __future__ import annotations
 import linecache
 from typing import Final
 
-from core.uop.origin import split_origin
+from core.origintext import split_origin
 from viz.files.sources import source_digest
 from viz.format.userlines import UserLines
 from viz.recording.exceptions import OURS

@@ -14,7 +14,7 @@ from dataclasses import replace
 from enum import Enum
 from typing import Any, Final, cast
 
-from core.uop.origin import split_origin
+from core.origintext import split_origin
 from viz.format import captured, schema
 from viz.format.blocks import OLD, PACKED
 from viz.format.captured import Captured

@@ -11,10 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
 from core.errors import BudgetError, TraceError
-from core.render.kinds import KIND
-from core.target import targets
-from core.uop.origin import COMPUTING
 from viz.budget import part, take
+from viz.dialect.dialect import TextKind
 from viz.dialect.rundialect import RunDialect
 from viz.format.captured import Captured
 from viz.format.cells import as_int, as_text, parse_object
@@ -42,15 +40,6 @@ _OPT: Final = 200
 """Optimisations of a kernel that are told, and characters of each."""
 _FEW: Final = 8
 """Bits of a set of which each node has its own list."""
-_FAMILIES: Final[Mapping[str, str]] = {
-    "CPU": "cpu",
-    "CUDA": "nvidia",
-    "PTX": "nvidia",
-    "AMD": "amd",
-    "REFERENCE": "none",
-}
-"""The family of targets that devices of a kind run code for."""
-_COMPUTING: Final = frozenset(op.name for op in COMPUTING)
 Ids = Callable[[int], int]
 
 
@@ -86,7 +75,11 @@ class KernelReader:
         name = as_text(row.name) or context.name
         target = as_text(row.target) or str(context.meta.get("target", ""))
         artifacts, alone = self._artifacts(context)
-        ran = [x for x in self._file.launches if x[0] == name and may_run(x[1], target)]
+        ran = [
+            x
+            for x in self._file.launches
+            if x[0] == name and self._dialect.dialect.may_run(x[1], target)
+        ]
         times = [launch[3] / 1000 for launch in ran]
         return {
             "context": self._context(context.id),
@@ -296,6 +289,7 @@ class KernelReader:
         except BudgetError as error:
             one.facts[_LINKS] = f"left out: {error.what}"
         return artifact_data(
+            self._dialect.dialect.kinds,
             one.kind,
             one.target,
             one.text or "",
@@ -336,7 +330,7 @@ class KernelReader:
             later = (
                 origin
                 for node, origins in file.origins.told(ast)
-                if file.text(int(ops[node])) in _COMPUTING
+                if self._dialect.dialect.op(file.text(int(ops[node]))).computes
                 for origin in origins
             )
             known = {"", *said}
@@ -346,14 +340,8 @@ class KernelReader:
         return [line for line in map(file.text, dict.fromkeys(found)) if line]
 
 
-def may_run(device: str, target: str) -> bool:
-    """Whether a device can have run what was compiled for a target, as far as their names say it:
-    kernels of one AST have one name, whatever they were compiled for."""
-    known, family = targets.get(target), _FAMILIES.get(device.partition(":")[0])
-    return known is None or family is None or known.family == family
-
-
 def artifact_data(
+    kinds: Mapping[str, TextKind],
     kind: str,
     target: str,
     text: str = "",
@@ -365,7 +353,7 @@ def artifact_data(
     error: str = "",
 ) -> dict[str, Any]:
     """An artifact in the form of the page, of the kernel's own passes."""
-    known = KIND.get(kind)
+    known = kinds.get(kind)
     return {
         "kind": kind,
         "target": target,

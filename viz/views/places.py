@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from core.uop.origin import split_origin
+from core.origintext import split_origin
 
 _PACKAGES: Final = re.compile(
     r"^.*[/\\](?:(?:site|dist)-packages|lib[/\\]python3[^/\\]*)[/\\]",

@@ -10,9 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any, Final, cast
 
-from core.render.kinds import KINDS
-from core.target import targets
-from viz.dialect.dialect import PLAIN
+from viz.dialect.dialect import PLAIN, Dialect
 from viz.dialect.rundialect import RunDialect
 from viz.files.alive import is_alive
 from viz.format.cells import as_int, as_number, as_text
@@ -42,6 +40,7 @@ def run_data(
 ) -> dict[str, Any]:
     """The run in the form of the page. `left_out`: sentences of what no answer has; `compilations`:
     kernels that were compiled on request, of which there are only problems here."""
+    known = PLAIN if dialect is None else dialect.dialect
     files = [p.file for p in processes]
     meta = files[0].meta
     rewrites = [r for f in files for r in f.rewrites.values()]
@@ -61,9 +60,9 @@ def run_data(
         "bytes": sum(f.db.size() for f in files),
         "file": str(files[0].path),
         "format": {"trace": files[0].db.version, "export": None},
-        "dialect": (PLAIN if dialect is None else dialect.dialect).data(),
-        "kinds": kinds_data(),
-        "families": {target.name: target.family for target in targets.values()},
+        "dialect": known.data(),
+        "kinds": kinds_data(known),
+        "families": dict(known.targets),
         "lost": sum(len(f.db.problems) for f in files),
         "machine": as_text(meta.get("machine"), 500),
         "python": as_text(meta.get("python"), 100),
@@ -115,7 +114,7 @@ def run_seconds(processes: Sequence[Process]) -> float:
     return as_number(files[0].meta.get("ended"), last / 1e6)
 
 
-def kinds_data() -> list[dict[str, Any]]:
+def kinds_data(dialect: Dialect) -> list[dict[str, Any]]:
     """The kinds of texts, in the order in which the page prefers them. `families`: the targets that
     a kind can be expected for before anything is compiled."""
     return [
@@ -124,9 +123,9 @@ def kinds_data() -> list[dict[str, Any]]:
             "title": kind.title,
             "language": kind.language,
             "ending": kind.ending,
-            "families": [] if kind.tools else list(kind.families),
+            "families": list(kind.families),
         }
-        for kind in KINDS
+        for kind in dialect.texts
     ]
 
 

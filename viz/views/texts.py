@@ -12,8 +12,11 @@ import threading
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, Protocol, cast
 
+from viz.dialect.dialect import TextKind
+from viz.dialect.registry import dialect_of
 from viz.format.cells import as_text
 from viz.format.jsontext import to_json
+from viz.format.schema import CORE_DIALECT
 from viz.views.kernels import artifact_data, parse_facts
 
 _LEVEL: Final = 1
@@ -64,6 +67,11 @@ class Texts:
                 self.add(kernel, [_worded(one, words) for one in others.of(kernel)])
 
 
+def _kinds() -> Mapping[str, TextKind]:
+    """Those of `core`: nothing else is compiled on request."""
+    return dialect_of({"dialect": CORE_DIALECT}).dialect.kinds
+
+
 def text_of(
     kind: str,
     target: str,
@@ -73,12 +81,14 @@ def text_of(
 ) -> Data:
     """A text of a kernel; `origins`: for each line the nodes of the AST that it comes from."""
     lines: list[list[int]] = [[] for _ in origins]
-    return artifact_data(kind, target, text, lines=lines, origins=origins, facts=dict(facts))
+    return artifact_data(
+        _kinds(), kind, target, text, lines=lines, origins=origins, facts=dict(facts)
+    )
 
 
 def failed_text(kind: str, target: str, what: str, where: str, hint: str) -> Data:
     """A text that could not be made, and why."""
-    made = artifact_data(kind, target)
+    made = artifact_data(_kinds(), kind, target)
     return made | {"error": {"what": what, "where": where, "hint": hint}}
 
 

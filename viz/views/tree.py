@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final, cast
 
-from core.uop.origin import split_origin
+from core.origintext import split_origin
 from viz.format.cells import as_text
 from viz.read.records import Context, Rewrite
 

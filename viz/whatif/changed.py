@@ -91,7 +91,7 @@ class Watch:
             return f"{zlib.crc32(repr(seen).encode()):08x}", [*self._changed]
 
     def _readable(self, files: Iterable[str]) -> list[Path]:
-        named = NamedFiles(self._store.processes, self._store.compiles)
+        named = NamedFiles(self._store.processes)
         found = {path for path in map(named.readable, files) if path is not None}
         return sorted(map(Path, found))
 

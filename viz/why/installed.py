@@ -15,6 +15,7 @@ from typing import Final, cast
 
 from core.uop.matcher import PatternMatcher
 from core.uop.rule import Rule
+from viz.coredialect.adapter import DIALECT
 from viz.files.sources import lines_today
 from viz.format.cells import as_int, as_text
 from viz.read.records import RuleRecord
@@ -39,7 +40,7 @@ class Installed:
 
     def find(self, record: RuleRecord) -> tuple[Rule | None, str]:
         """The rule, and "" ; or None, and why there is none."""
-        path = own_file(record.file)
+        path = own_file(record.file, DIALECT.sources)
         if path is None:
             return None, f"it is not a rule of this installation{_OWN}"
         today = self._today(path)

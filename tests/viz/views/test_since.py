@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from core.passes import lower
+from viz.coredialect.adapter import DIALECT
 from viz.files.sources import source_digest
 from viz.format.schema import COMPILER, REDACTED
 from viz.share.copy import write_trace
@@ -236,9 +237,19 @@ def test_no_file_is_opened_that_this_user_did_not_record(
 
 def test_files_of_another_installation() -> None:
     here, inside = Path(lower.__file__), ("core", "passes", "lower.py")
+
+    def own(path: str) -> Path | None:
+        return own_file(path, DIALECT.sources)
+
     for parts in (inside, ("", "a", "core", *inside)):
-        assert own_file("/".join(parts)) == own_file("\\".join(("C:", *parts))) == here
-    assert own_file("/".join(("", *inside[:2], "gone.py"))) == here.with_name("gone.py")
+        assert (
+            own_file("/".join(parts), DIALECT.sources)
+            == own_file("\\".join(("C:", *parts)), DIALECT.sources)
+            == here
+        )
+    assert own_file("/".join(("", *inside[:2], "gone.py")), DIALECT.sources) == here.with_name(
+        "gone.py"
+    )
     for parts in (
         ("", "a", "lower.py"),
         ("", "a", "core", "mine", "lower.py"),
@@ -246,7 +257,8 @@ def test_files_of_another_installation() -> None:
         ("core",),
         ("core", "passes.txt"),
     ):
-        assert own_file("/".join(parts)) is None
+        assert own("/".join(parts)) is None
+        assert own_file("/".join(inside), None) is None
 
 
 def test_the_nearest_of_several_places_is_the_one_that_a_rule_moved_to() -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from core.prove.bitvector import HINT, solver_module
+from core.prove.solver import HINT, solver_module
 from viz.check.known.beside import take_kept
 from viz.views.checks import missing, unrun
 from viz.views.run import Answer, Group, Keep, Subject

@@ -11,14 +11,12 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from core.render.kinds import KIND, KINDS, SEARCH
 from viz.budget import take
 from viz.compare.matching.canonical import text_key
 from viz.compare.matching.side import Scope
 from viz.read.records import Context
 
 _WORD: Final = re.compile(r"[^\s()\"',;]+")
-_ORDER: Final = {kind.name: at for at, kind in enumerate(KINDS)}
 KERNEL: Final = "the_kernel"
 """In place of the name of a kernel."""
 
@@ -37,12 +35,18 @@ def texts_of(scope: Scope) -> dict[tuple[str, str], str]:
     if not isinstance(scope.entry, Context):
         return {}
     reader = scope.part.process.kernels
+    dialect = scope.part.process.dialect.dialect
+    passing = {kind.name for kind in dialect.texts if not kind.lasts}
     found = {
         (kind[:100], target[:100]): canonical(scope, kind, text)
         for kind, target, text in reader.texts(scope.entry, derived=False)
-        if kind != SEARCH
+        if kind not in passing
     }
-    return dict(sorted(found.items(), key=lambda item: _ORDER.get(item[0][0], len(_ORDER))))
+    return dict(
+        sorted(
+            found.items(), key=lambda item: dialect.preferred.get(item[0][0], len(dialect.texts))
+        )
+    )
 
 
 def digests_of(scope: Scope) -> dict[tuple[str, str], Digest]:
@@ -57,7 +61,7 @@ def canonical(scope: Scope, kind: str, text: str) -> str:
     take(len(text) // 16, 2 * len(text))
     if len(scope.name) > 2:
         text = text.replace(scope.name, KERNEL)
-    known = KIND.get(kind)
+    known = scope.part.process.dialect.dialect.kinds.get(kind)
     if known is not None and known.language == "text":
         return _WORD.sub(_without_line, text)
     return text

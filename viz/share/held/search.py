@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any, Final, cast
 
 from core.errors import BudgetError
-from core.uop.origin import split_origin
+from core.origintext import split_origin
 from viz.budget import Budget, take, within
 from viz.format.cells import as_int, as_text
 from viz.views.process import STRIDE

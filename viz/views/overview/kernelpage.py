@@ -15,7 +15,7 @@ from viz.format.cells import as_int, as_text, parse_object
 from viz.format.rows import KERNELS
 from viz.read.records import Context, Rewrite
 from viz.read.tracefile import TraceFile
-from viz.views.kernels import input_data, may_run, opts_of
+from viz.views.kernels import input_data, opts_of
 from viz.views.overview.launches import bounded
 from viz.views.overview.message import is_here
 from viz.views.overview.table import MAX_DEVICES, Kernel, RowOf, table_of
@@ -48,6 +48,7 @@ def kernel_page_data(
     take(4 * len(shown), _PASS * len(shown))
     devices = found.devices[:MAX_DEVICES]
     here = process.launches.named.get(program.name, {})
+    may_run = process.dialect.dialect.may_run
     first = [one.first for device, one in here.items() if may_run(device, program.target)]
     return {
         "version": 1,

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from core.uop.origin import split_origin
+from core.origintext import split_origin
 from viz.budget import take
 from viz.views.overview.table import Kernel, Table
 

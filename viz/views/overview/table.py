@@ -12,11 +12,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from core.uop.origin import split_origin
+from core.origintext import split_origin
 from viz.budget import take
 from viz.format.cells import as_text
 from viz.read.records import Context
-from viz.views.kernels import may_run
 from viz.views.overview.launches import Launched, bounded, spread_of
 from viz.views.overview.programs import MAX_NAME, Program
 from viz.views.process import Process
@@ -130,6 +129,7 @@ def _enter(
     kernel.contexts.append(process.id(context.id))
     kernel.compile_us += bounded(context.us or 0)
     devices = process.launches.named.get(program.name, {})
+    may_run = process.dialect.dialect.may_run
     ran = [
         launched
         for device, launched in devices.items()

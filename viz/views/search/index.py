@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from core.uop.origin import split_origin
+from core.origintext import split_origin
 from viz.budget import take
 from viz.format import schema
 from viz.format.events import EventArrays

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
-from core.uop.origin import split_origin
+from core.origintext import split_origin
 from viz.budget import take
 from viz.read.tracefile import TraceFile
 from viz.views.process import Process

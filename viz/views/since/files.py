@@ -1,7 +1,8 @@
 """The files that a run names: which of them may be looked at today, and what has become of them.
 
 A file is opened where a recording of this user vouches for it (`viz/vouching.py`), and, for a run
-of `core`, where it is a file of this installation; no other one is. Never says what is in a file.
+of a compiler that is installed, where it is a file of that; no other one is. Never says what is in
+a file.
 """
 
 from __future__ import annotations
@@ -11,20 +12,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-import core
 from viz.files.sources import FileState, file_state, lines_today
 from viz.views.process import Process
 from viz.vouching import is_vouched
 
-_CORE: Final = Path(str(core.__file__)).resolve().parent
 _SEPARATOR: Final = re.compile(r"[/\\]")
 
 
 class NamedFiles:
-    """What the files of a run are today; each is read once. `own`: its graphs are `core`'s."""
+    """What the files of a run are today; each is read once."""
 
-    def __init__(self, processes: Sequence[Process], own: bool) -> None:
-        self._own = own
+    def __init__(self, processes: Sequence[Process]) -> None:
+        self._sources = processes[0].dialect.dialect.sources
         self._digests: dict[str, str] = {}
         """Of files that this user vouches for, in their last state of the run."""
         self.of_program: set[str] = set()
@@ -55,17 +54,17 @@ class NamedFiles:
 
     def readable(self, path: str) -> Path | str | None:
         """The file that is read for a file of the run; None where none may be."""
-        own = own_file(path) if self._own else None
+        own = own_file(path, self._sources)
         return own if own is not None else path if path in self._digests else None
 
 
-def own_file(path: str) -> Path | None:
-    """The file of this installation's `core` that has the place of `path` in another one, whether
-    it is there or not; None for a file that is none of `core`."""
+def own_file(path: str, sources: Path | None) -> Path | None:
+    """The file of the compiler in the folder `sources` that has the place of `path` in another
+    installation of it, whether it is there or not; None for a file that is none of its."""
     parts = _SEPARATOR.split(path)
-    if "core" not in parts or not path.endswith(".py") or ".." in parts:
+    if sources is None or sources.name not in parts or not path.endswith(".py") or ".." in parts:
         return None
-    inside = parts[len(parts) - parts[::-1].index("core") :]
-    if not inside or not (_CORE / inside[0]).exists():
+    inside = parts[len(parts) - parts[::-1].index(sources.name) :]
+    if not inside or not (sources / inside[0]).exists():
         return None
-    return _CORE.joinpath(*inside)
+    return sources.joinpath(*inside)

@@ -33,7 +33,7 @@ def since_data(
 ) -> dict[str, Any]:
     """The answer in the form of the page. `rules`: by their numbers in the run; `short`: a file's
     name as the page shows it. Raises BudgetError."""
-    files = NamedFiles(processes, own)
+    files = NamedFiles(processes)
     maker = maker_of(processes, own)
     states = files.states()
     take(len(states), _ROW * len(states))
