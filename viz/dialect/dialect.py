@@ -228,13 +228,17 @@ class Dialect:
         known, family = self.targets.get(target), self.devices.get(device.partition(":")[0])
         return known is None or family is None or known == family
 
+    @cached_property
+    def _op_data(self) -> Mapping[str, dict[str, Any]]:
+        return {name: op_data(op) for name, op in self.ops.items()}
+
     def data(self) -> dict[str, Any]:
         """In the form of the page."""
         return {
             "name": self.name,
             "version": self.version,
             "title": self.title or self.name,
-            "ops": {name: op_data(op) for name, op in self.ops.items()},
+            "ops": self._op_data,
             "actions": sorted(action.value for action in self.actions),
             "own": [{"name": one.name, "title": one.title} for one in self.own],
         }
