@@ -13,7 +13,7 @@ PIP = $(BIN)/python -m pip install --disable-pip-version-check $$(test -t 1 || e
 stage = echo "$(1) ..."; begun=$$(date +%s); { $(2); } || exit 1; \
   echo "$(1): took $$(($$(date +%s) - begun)) s"
 
-.PHONY: help demo test test-all test-changed lint bench compare build conformance nightly gpu-check gpu-bench format screenshots clean
+.PHONY: help demo test test-all test-changed lint bench compare build conformance peers nightly gpu-check gpu-bench format screenshots clean
 
 help:  ## list the verbs
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -67,6 +67,9 @@ $(VENV)/.conformance: $(VENV)/.python pyproject.toml
 
 conformance: $(VENV)/.conformance  ## compare every Tensor operation with PyTorch on the CPU
 	$(VENV)/conformance/bin/python -m pytest -n $(JOBS) tests/conformance
+
+peers: $(VENV)/.dev  ## install other compilers, each in an environment of its own, and record them
+	$(BIN)/python -m pytest -q --all tests/peers
 
 nightly: $(VENV)/.dev $(VENV)/.conformance  ## all tests, many random cases, lesser processors, conformance (hours)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,compilers]'

@@ -1,0 +1,84 @@
+"""`uopviz record` on tinygrad as it is published, each version in an environment of its own: as
+many steps as tinygrad counts itself, and passes that replay to the graph that its engine
+returned."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from viz.read.records import Rewrite
+from viz.read.steps import read_steps
+from viz.read.tracefile import TraceFile
+from viz.replay.slots import Slots
+
+pytestmark = pytest.mark.nightly
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAMS = Path(__file__).parent / "programs"
+VERSIONS = ("0.11.0", "0.12.0", "0.13.0", "0.14.0")
+DEVICES = {"net.py": "NULL", "small.py": "PYTHON"}
+INEXACT = 200
+"""Of so many passes, at most one is not exact to the last node."""
+
+
+def python_of(version: str) -> Path:
+    """The interpreter of an environment with that version, installed from the package index."""
+    folder = ROOT / ".venv" / "peers" / f"tinygrad-{version}"
+    python = folder / "bin" / "python"
+    if not (folder / ".done").exists():
+        subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True)
+        install = [str(python), "-m", "pip", "install", "-q", f"tinygrad=={version}"]
+        subprocess.run(install, check=True)
+        (folder / ".done").touch()
+    return python
+
+
+def run(command: list[str], program: str, **setting: str) -> str:
+    """What the command prints, of both kinds."""
+    device = DEVICES[program]
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("VIZ", "PYTHONPATH"))}
+    environment |= {"DEV": device, device: "1", "PARALLEL": "0", "TRAINING": "1", **setting}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=PROGRAMS)
+    assert done.returncode == 0, done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("program", DEVICES)
+@pytest.mark.parametrize("version", VERSIONS)
+def test_steps_are_those_that_tinygrad_counts(version: str, program: str, tmp_path: Path) -> None:
+    python, path = str(python_of(version)), tmp_path / "run.viz"
+    plain = run([python, program], program)
+    counted = run([python, program], program, TRACK_MATCH_STATS="2")
+    (matches,) = re.findall(r"matched (\d+) times", counted)
+    viz = [sys.executable, "-m", "viz", "record", "-o", str(path)]
+    said = run([*viz, python, program], program, PYTHONPATH=str(ROOT))
+    assert said.startswith(plain)
+    file = TraceFile(path)
+    file.refresh()
+    passes = [one for one in file.rewrites.values() if one.sink and one.result]
+    assert sum(one.matches for one in passes) == int(matches)
+    exact = sum(is_exact(file, one) for one in passes)
+    assert len(passes) - exact <= max(1, len(passes) // INEXACT), f"{exact} of {len(passes)}"
+
+
+def is_exact(file: TraceFile, rewrite: Rewrite) -> bool:
+    """Whether each match is at a node of the graph, and the last graph is the result."""
+    op, arg = file.nodes.field("op"), file.nodes.field("arg")
+    events = read_steps(file, rewrite)
+    slots = Slots(rewrite.sink, file.nodes.sources, lambda n: (op[n], arg[n]))
+    for old, new in events.leading:
+        slots.rebuild(old, new)
+    found = True
+    for match, rebuilds in events.steps:
+        found = found and slots.holding(match.before) >= 0
+        slots.match(match.before, match.after)
+        for old, new in rebuilds:
+            slots.rebuild(old, new)
+    slots.settle(rewrite.result)
+    return found and not slots.repairs
