@@ -188,7 +188,9 @@ def flow(root: UOp, seed: UOp, targets: Iterable[UOp]) -> dict[UOp, UOp]:
         raise _overwritten("a Tensor that requires a gradient was", "before the Tensor is changed")
     result = UOp.sink(*(found[t] for t in wanted.values() if t in found))
     if used:
-        result = result.substitute(_memory(used, new))
+        # an ASSIGN is done once, by the node that all who read it afterwards have in common
+        pending = {u: u for u in root.toposort() if u.op is Ops.ASSIGN}
+        result = result.substitute(_memory(used, new) | pending)
         if lost.reads_former(result):
             raise _overwritten("memory that the gradient is computed from was", "before that")
     grads = iter(result.src)

@@ -534,3 +534,18 @@ def test_a_detached_value_is_overwritten_like_any_other() -> None:
 def test_the_memory_of_a_value_is_what_its_tensor_names() -> None:
     z = (leaf() * 2).realize()
     assert z.uop.base.op is Ops.BUFFER
+
+
+def test_an_assignment_that_waits_is_done_once_for_values_and_gradients() -> None:
+    """A gradient reads memory after an ASSIGN of a value that is in memory already."""
+    x, data = leaf(X), Tensor(X * 0.5).realize()
+    square = x * x
+    square.realize(data)
+    data.assign(data * 0.5 + (x * x).detach() * 0.1)
+    y = x * data
+    (y.square() + square).sum().backward()
+    after = X * 0.25 + X * X * 0.1
+    close(y, X * after)
+    assert x.grad is not None
+    close(x.grad, 2 * X * after * after + 2 * X)
+    close(data, after)
