@@ -125,6 +125,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("viz.replay",),
     ("viz.tap", "viz.tap.site", "viz.tap.site._uopviz_tap"),
     ("viz.streams",),
+    ("viz.importers",),
     (
         "viz.views",
         "viz.views.overview",

@@ -32,6 +32,8 @@ _instruction: Final = re.compile(r"\s*/\*[0-9a-f]{4,}\*/\s+(.*?)\s*;")
 _block: Final = re.compile(r"\.maxntid (\d+), (\d+), (\d+)")
 _label: Final = re.compile(r"(\.L_\w+):")
 _label_in_text: Final = re.compile(r"\.L_\w+")
+_inner: Final = re.compile(r"(\$__internal_)\d+(?=_)")
+"""A function that ptxas adds, numbered through the module."""
 
 
 def sass(program: Program) -> Artifact:
@@ -99,7 +101,8 @@ def _artifact(
     """What nvdisasm says about the program that is called `symbol` there. `said`: by ptxas."""
     source, uops = program.source, program.lowered
     lines, numbers = _instructions(text, symbol)
-    lines[:1] = [f"{program.name}:"] if lines else []
+    own = re.compile(rf"\b{re.escape(symbol)}\b")
+    lines = [own.sub(program.name, line) for line in lines]
     places = [number - 1 - first for number in numbers]
     nodes = tuple((uops[at],) if 0 <= at < len(uops) else () for at in places)
     facts = {**said, "instructions": str(sum(line.startswith(" ") for line in lines))}
@@ -137,7 +140,8 @@ def _disassembled(cubin: bytes) -> str:
 
 def _instructions(text: str, symbol: str) -> tuple[list[str], list[int]]:
     """The instructions and labels of the kernel `symbol`, and the line number behind each (0:
-    none). Labels are numbered in the order in which they stand, whatever else is in the module."""
+    none). Labels and inner functions are numbered in the order in which they stand, whatever else
+    is in the module."""
     lines: list[str] = []
     numbers: list[int] = []
     here, inside = 0, False
@@ -160,5 +164,10 @@ def _instructions(text: str, symbol: str) -> tuple[list[str], list[int]]:
             labels[found[1]] = f".L_{len(labels)}"
             lines.append(f"{found[1]}:")
             numbers.append(0)
-    named = [_label_in_text.sub(lambda m: labels.get(m[0], m[0]), line) for line in lines]
-    return named, numbers
+    inner: dict[str, str] = {}
+
+    def renamed(line: str) -> str:
+        line = _label_in_text.sub(lambda m: labels.get(m[0], m[0]), line)
+        return _inner.sub(lambda m: inner.setdefault(m[0], f"{m[1]}{len(inner)}"), line)
+
+    return [*map(renamed, lines)], numbers

@@ -210,10 +210,14 @@ def test_a_file_which_can_run_nothing_has_no_workbench(
     assert "Show the original text" not in e.commands("text")
 
 
-def test_traces_of_strangers_say_what_running_needs(new_page: New, tmp_path: Path) -> None:
+def test_traces_of_other_compilers_have_none(new_page: New, tmp_path: Path) -> None:
+    """A link to it leads to what the run has."""
     with serve(hostile(tmp_path / "hostile.viz")) as server:
         e = new_page()
         e.page.goto(f"{server.url}#v=workbench")
-        expect(e.page.locator(".wb")).to_contain_text("cannot be compiled or run here")
-        expect(e.page.get_by_role("button", name="Run both")).to_be_disabled()
+        views = e.page.get_by_role("navigation", name="Views")
+        expect(views.get_by_role("button", name="Overview")).to_be_visible()
+        expect(views.get_by_role("button", name="Workbench")).to_have_count(0)
+        expect(e.page.locator(".wb")).to_have_count(0)
+        expect(e.page.get_by_role("main")).to_be_visible()
         assert e.page.locator("#app img, #app script, #app iframe").count() == 0

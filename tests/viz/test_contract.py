@@ -24,7 +24,9 @@ from viz.terminal import clean
 
 COMMANDS = commands_of(build_parser())
 SERVING = ("open", "serve")
-OF_ONE_TRACE = [name for name in COMMANDS if name not in ("diff", "completion", "record", *SERVING)]
+OF_ONE_TRACE = [
+    name for name in COMMANDS if name not in ("diff", "completion", "import", "record", *SERVING)
+]
 WORDS = {
     "why-not": ["tidy", "mul_one"],
     "graph": ["--pass", "tidy#1"],

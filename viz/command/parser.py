@@ -25,6 +25,7 @@ from viz.work.targets import USUAL
 _NUMBER_HELP: Final = "number of a pass or group, as listed"
 _DIFF: Final = "compare two runs; exit code 0: equal, 1: they differ, 2: not to be compared"
 _CHECK: Final = "check whether the steps and texts of a run are right; exit code 1: one is not"
+_IMPORT: Final = "make a trace of what another compiler has printed, such as a log of MLIR's passes"
 _RECORD: Final = (
     "run a program of another compiler, such as tinygrad, and record its rewriting; ends with the "
     "program's exit code"
@@ -259,6 +260,13 @@ def build_parser() -> Parser:
     )
     made.add_argument(
         "command", nargs=argparse.REMAINDER, metavar="COMMAND", help="the program, with arguments"
+    )
+
+    made = commands.add_parser("import", help=_IMPORT, description=_IMPORT)
+    made.set_defaults(run="viz.command.importing:import_dumps", error=made.error)
+    made.add_argument("dumps", nargs="+", metavar="PATH", help="a file, or a folder of files")
+    made.add_argument(
+        "-o", "--output", metavar="FILE", help="default: the first name with .viz, beside it"
     )
 
     made = command(

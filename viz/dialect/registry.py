@@ -30,6 +30,7 @@ CORE: Final = "uopviz"
 """The dialect of `core`, and of traces of before a trace said its dialect."""
 BUILT_IN: Final[Mapping[str, str]] = {
     CORE: "viz.coredialect.adapter:DIALECT",
+    "mlir": "viz.compilers.mlir:DIALECT",
     "tinygrad": "viz.compilers.tinygrad:DIALECT",
 }
 """The adapters that come with uopviz, imported when a trace is in their dialect."""

@@ -1,0 +1,109 @@
+"""`uopviz import`: a log becomes passes of a trace, each exact: replayed, it leads to the next
+dump."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.viz.streams.test_reader import GOOD
+from viz.cli import main
+from viz.read.steps import read_steps
+from viz.read.tracefile import TraceFile
+from viz.replay.slots import Slots
+from viz.views.store import Store
+
+DUMPS = Path(__file__).parent / "dumps"
+
+
+def imported(path: Path, *dumps: Path) -> Store:
+    """The trace that `uopviz import` makes."""
+    assert main(["import", "-o", str(path), *map(str, dumps)]) == 0
+    return Store(path)
+
+
+def is_exact(file: TraceFile) -> bool:
+    """Whether the steps of each pass lead to its result, with nothing left to put right."""
+    op, arg = file.nodes.field("op"), file.nodes.field("arg")
+    for rewrite in file.rewrites.values():
+        slots = Slots(rewrite.sink, file.nodes.sources, lambda n: (op[n], arg[n]))
+        for match, rebuilds in read_steps(file, rewrite).steps:
+            slots.match(match.before, match.after)
+            for old, new in rebuilds:
+                slots.rebuild(old, new)
+        slots.settle(rewrite.result)
+        if slots.repairs:
+            return False
+    return True
+
+
+def test_a_log_becomes_passes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store = imported(tmp_path / "a.viz", DUMPS / "both_forms.mlir")
+    assert "2 passes of MLIR, of which 2 changed something" in capsys.readouterr().err
+    rows = store.tree()["rows"]
+    assert [(row["name"], row["steps"]) for row in rows if row["kind"] == "rewrite"] == [
+        ("canonicalize", 1),
+        ("cse", 1),
+    ]
+    assert is_exact(store.files[0])
+    assert store.dialect.title == "MLIR"
+    said = [problem["what"] for problem in store.run()["problems"]]
+    assert said == ["uses of values that nothing before them defines: 1"]
+    assert "/a.py:3" not in str(store.bundle(rows[1]["id"]))
+    store.close()
+
+
+def test_a_log_of_what_was_there_before_each_pass(tmp_path: Path) -> None:
+    """Names of values differ, and mean nothing; two equal loads stay two until one goes."""
+    store = imported(tmp_path / "a.viz", DUMPS / "before_only.log")
+    rows = [row for row in store.tree()["rows"] if row["kind"] == "rewrite"]
+    assert [(row["name"], row["steps"]) for row in rows] == [("inline", 0), ("cse", 1)]
+    assert is_exact(store.files[0])
+    file = store.files[0]
+    ops = file.nodes.field("op")
+    last = [*file.rewrites.values()][-1]
+    loads = [
+        sum(file.text(int(ops[n])) == "tt.load" for n in file.nodes.reachable(root))
+        for root in (last.sink, last.result)
+    ]
+    assert loads == [2, 1]
+    store.close()
+
+
+def test_a_stream_is_imported(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(json.dumps(event) + "\n" for event in GOOD))
+    store = imported(tmp_path / "a.viz", path)
+    assert [row["name"] for row in store.tree()["rows"]] == ["kernel a", "fold"]
+    store.close()
+
+
+def test_a_folder_is_its_dumps(tmp_path: Path) -> None:
+    store = imported(tmp_path / "a.viz", DUMPS)
+    contexts = [row["name"] for row in store.tree()["rows"] if row["kind"] == "context"]
+    assert contexts == ["before_only.log", "both_forms.mlir"]
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "what"),
+    [
+        ("a.txt", "digraph {}", "this is no dump that is known"),
+        ("a.txt", "", "this is no dump that is known"),
+        ("nothing.txt", None, "cannot be read: No such file or directory"),
+        ("a.viz", "module {\n}\n", "is not a trace and is not overwritten"),
+    ],
+)
+def test_what_is_no_dump_is_said(
+    tmp_path: Path, name: str, text: str | None, what: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / name
+    if text is not None:
+        path.write_text(text)
+    assert main(["import", str(path)]) == 2
+    assert what in capsys.readouterr().err
+    (tmp_path / "empty").mkdir()
+    assert main(["import", str(tmp_path / "empty")]) == 2
+    assert "there is no dump in this folder" in capsys.readouterr().err

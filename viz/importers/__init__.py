@@ -1,0 +1,1 @@
+"""Dumps of other compilers, such as logs of MLIR, made into traces."""

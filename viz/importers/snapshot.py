@@ -1,0 +1,55 @@
+"""A program between two passes, as a dump shows it: ops in blocks in ops, whatever the compiler.
+
+Positions and names of values are the dump's; nothing here knows what an op means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+
+@dataclass(eq=False)
+class Op:
+    """One op. `name`: such as "arith.addi"; `text`: what else stands on its line, with `$0` for its
+    first operand and so on; `type`: that of its results; `place`: "file:line", or ""; `operands`:
+    what it reads, as values of other ops."""
+
+    name: str
+    text: str = ""
+    type: str = ""
+    place: str = ""
+    operands: list[Value] = field(default_factory=lambda: list[Value]())
+    blocks: list[Block] = field(default_factory=lambda: list[Block]())
+
+    def walk(self) -> Iterator[Op]:
+        """It and all ops inside, those of blocks first, in order."""
+        stack: list[tuple[Op, bool]] = [(self, False)]
+        while stack:
+            op, done = stack.pop()
+            if done or not op.blocks:
+                yield op
+                continue
+            stack.append((op, True))
+            inside = [o for block in op.blocks for o in block.ops]
+            stack.extend((o, False) for o in reversed(inside))
+
+
+@dataclass(eq=False)
+class Block:
+    """Ops in order, behind the arguments of the block; `label` is its name in its op."""
+
+    label: str = ""
+    arguments: list[str] = field(default_factory=list[str])
+    """Their types."""
+    ops: list[Op] = field(default_factory=lambda: list[Op]())
+
+
+@dataclass(frozen=True)
+class Value:
+    """What an op reads: a result of an op, an argument of a block, or a name that nothing in the
+    dump defines."""
+
+    of: Op | Block | None
+    number: int = 0
+    name: str = ""
