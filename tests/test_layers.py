@@ -195,7 +195,7 @@ def imports_of(tree: ast.AST) -> Iterator[tuple[str, int]]:
             yield from imports_of(node)
 
 
-LATE = {"core.uop.late": "methods of UOp whose rules and printer are made of UOps"}
+FROM_ABOVE = {"core.uop.late": "methods of UOp whose rules and printer are made of UOps"}
 """Modules that import from above when they are first called, and why."""
 
 
@@ -223,15 +223,15 @@ def test_imports_point_down() -> None:
         for imported, line in (*imports_of(tree), *imports_by_name(tree))
         if imported.split(".")[0] in ("core", "viz") and rank_of(imported) > rank_of(name)
     ]
-    late = {line.partition(":")[0] for line in wrong} & LATE.keys()
-    assert late == LATE.keys()
-    assert [line for line in wrong if line.partition(":")[0] not in LATE] == []
+    late = {line.partition(":")[0] for line in wrong} & FROM_ABOVE.keys()
+    assert late == FROM_ABOVE.keys()
+    assert [line for line in wrong if line.partition(":")[0] not in FROM_ABOVE] == []
 
 
 def test_no_file_imports_itself_around_others() -> None:
     imports: nx.DiGraph[str] = nx.DiGraph()
     for own, tree in TREES.items():
-        by_name = () if own in LATE else imports_by_name(tree)
+        by_name = () if own in FROM_ABOVE else imports_by_name(tree)
         found = {name for name, _ in (*imports_of(tree), *by_name) if name in TREES}
         imports.add_edges_from((own, name) for name in found - {own})
     assert imports.number_of_edges() > 1000

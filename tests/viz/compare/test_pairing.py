@@ -11,6 +11,7 @@ import pytest
 from tests.viz.compare.made import compare
 from viz.compare.comparison import Comparison
 from viz.views.store import Store
+from viz.format.schema import COMPILER
 from viz.write.writer import TraceWriter
 
 Kernel = tuple[str, str, Sequence[str]]
@@ -187,7 +188,7 @@ def test_texts_without_names_and_lines(tmp_path: Path) -> None:
     """A kernel's name and the lines of the user's program are out; anything else is a change."""
 
     def run(path: Path, name: str, line: int, text: str) -> Path:
-        with TraceWriter(path, {"command": ["mycc"]}) as t:
+        with TraceWriter(path, {"command": ["mycc"], "compiler": COMPILER}) as t:
             node = t.node("load", "i32")
             plan = t.context_begin("plan", "schedule")
             t.artifact(plan, "memory", "", f"t0 = float32[4]  (/x{line}/net.py:{line} relu)\n")
