@@ -10,8 +10,8 @@ import pytest
 
 from tests.viz.compare.made import compare
 from viz.compare.comparison import Comparison
-from viz.views.store import Store
 from viz.format.schema import COMPILER
+from viz.views.store import Store
 from viz.write.writer import TraceWriter
 
 Kernel = tuple[str, str, Sequence[str]]

@@ -48,5 +48,6 @@ export function groupAt(b: Bundle, c: number): OpGroup {
   return group !== undefined && OP_GROUPS.includes(group) ? group : "other";
 }
 
-/** The op's name where room is short. */
-export const shortOp = (b: Bundle, op: string): string => wordsOf(b.dialect, op).short ?? op;
+/** The op's name where room is short: as its dialect says, else what stands behind the first dot. */
+export const shortOp = (b: Bundle, op: string): string =>
+  wordsOf(b.dialect, op).short ?? (op.slice(op.indexOf(".") + 1) || op);

@@ -150,6 +150,7 @@ describe("op groups", () => {
       (op) => wordsOf(mlir, op).group,
     )).toEqual(["arithmetic", "arithmetic", "memory", undefined, undefined, undefined]);
     expect(shortOp(bundle(mlir), "arith.add")).toBe("a");
-    expect(shortOp(bundle(mlir), "tt.load")).toBe("tt.load");
+    expect(shortOp(bundle(mlir), "tt.load")).toBe("load");
+    expect(shortOp(bundle(mlir), "odd.")).toBe("odd.");
   });
 });
