@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -47,6 +48,8 @@ def test_tab_comes_to_every_control(new_page: New, server: Process, page: str) -
     e.page.goto(server.url + at)
     if page == "kernel":
         expect(e.page.locator(".kp .cm-line").first).to_be_visible(timeout=60_000)
+        compiling = e.page.get_by_role("button", name=re.compile("^Cancel compiling"))
+        expect(compiling).to_have_count(0, timeout=60_000)
     else:
         expect(
             e.page.locator(".ov-row, .tl, .rulelist .trow, .rp-where .trow").first

@@ -9,7 +9,8 @@ import pytest
 
 import viz
 from core import Tensor
-from viz.views.kernels import may_run
+from viz.coredialect.adapter import DIALECT
+from viz.format.schema import COMPILER
 from viz.views.store import Store
 from viz.write.writer import TraceWriter
 
@@ -83,6 +84,7 @@ def test_kernels_of_one_name_are_told_apart_by_target(tmp_path: Path) -> None:
 
 
 def test_devices_that_are_not_known_may_run_anything() -> None:
+    may_run = DIALECT.may_run
     assert may_run("CPU:3", "x86-64") and not may_run("CPU:3", "sm_90")
     assert may_run("CUDA:1", "sm_90") and may_run("PTX:EMU:SM_80", "sm_80")
     assert may_run("AMD:EMU", "gfx942") and not may_run("AMD", "sm_90")
@@ -91,7 +93,7 @@ def test_devices_that_are_not_known_may_run_anything() -> None:
 
 
 def test_launches_on_devices_without_a_kernel_have_a_row(tmp_path: Path) -> None:
-    with TraceWriter(tmp_path / "t.viz", {}) as t:
+    with TraceWriter(tmp_path / "t.viz", {"compiler": COMPILER}) as t:
         kernel = t.context_begin("k", "kernel")
         t.kernel(kernel, "k", target="x86-64")
         t.context_end(kernel)
