@@ -22,7 +22,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from _uopviz_tap.stream import Stream
+from _uopviz_tap.stream import Stream, encode
 
 DIALECT = 1
 """The version of the dialect in which nodes are told: `viz/compilers/tinygrad.py`."""
@@ -121,6 +121,8 @@ class _Tap:
         """`PatternMatcher.rewrite`, which does the same as `original`."""
         tracking, uop_class, state = self._ops.TRACK_MATCH_STATS, self._ops.UOp, self._state
         clock = time.perf_counter_ns
+        code = getattr(original, "__code__", None)
+        remembers = code is not None and "_src_ops" in code.co_consts
 
         def rewrite(matcher: Any, uop: Any, ctx: Any = None) -> Any:
             if not state.rewrites or not tracking.value:
@@ -128,7 +130,11 @@ class _Tap:
             entries = matcher.pdict.get(uop.op)
             if not entries:
                 return None
-            below = {source.op for source in uop.src}
+            below = uop.__dict__.get("_src_ops") if remembers else None
+            if below is None:
+                below = {source.op for source in uop.src}
+                if remembers:  # where `original` keeps it as well
+                    uop.__dict__["_src_ops"] = below
             for entry in entries:
                 if not entry[2].issubset(below):
                     continue
@@ -292,9 +298,10 @@ class _Tap:
     def _match(self, matcher: Any, pattern: Any, before: Any, after: Any, ns: int) -> None:
         rule = self._rule(matcher, pattern)
         found = pattern.match(before, {})
-        binds = {str(name): self._node(u) for name, u in found[0].items()} if found else {}
-        nodes = self._node(before), self._node(after)
-        self._stream.put("match", self._state.rewrites[-1], rule, *nodes, binds, ns)
+        bound = found[0].items() if found else ()
+        binds = ",".join(f"{self._quoted(name)}:{self._node(u)}" for name, u in bound)
+        nodes = f"{self._node(before)},{self._node(after)}"
+        self._stream.line(f'["match",{self._state.rewrites[-1]},{rule},{nodes},{{{binds}}},{ns}]')
 
     def _note_failure(self, matcher: Any, pattern: Any, node: Any) -> None:
         self._state.failed = self._rule(matcher, pattern), self._node(node)
@@ -367,9 +374,17 @@ class _Tap:
         metadata = getattr(u, "metadata", None)
         if metadata:
             more["call"] = ", ".join(dict.fromkeys(str(one) for one in metadata))
-        self._stream.put(
-            "node", number, u.op.name, str(u.dtype), sources, *([more] if more else ())
-        )
+        told = f",{encode(more)}" if more else ""
+        words = f"{self._quoted(u.op)},{self._quoted(u.dtype)}"
+        self._stream.line(f'["node",{number},{words},{sources}{told}]')
+
+    def _quoted(self, value: Any) -> str:
+        """The name of an op, the text of a dtype, or a name, as JSON: there are few of them."""
+        known = self._names.get(id(value))
+        if known is None or known[0] is not value:
+            text = value.name if isinstance(value, self._ops.Ops) else str(value)
+            known = self._names[id(value)] = value, encode(text)
+        return known[1]
 
     def _rule(self, matcher: Any, pattern: Any) -> int:
         known = self._rules.get(id(pattern))

@@ -20,7 +20,7 @@ _MOST = 1 << 16
 """Characters that wait to be written, at most."""
 _OFTEN = 200_000_000
 """ns after which they are written."""
-_encode = json.JSONEncoder(separators=(",", ":"), default=str, check_circular=False).encode
+encode = json.JSONEncoder(separators=(",", ":"), default=str, check_circular=False).encode
 
 
 class Stream:
@@ -57,7 +57,10 @@ class Stream:
 
     def put(self, *event: Any) -> None:
         """Tells an event: its kind, and what docs/stream.md lists for it."""
-        line = _encode(event)
+        self.line(encode(event))
+
+    def line(self, line: str) -> None:
+        """The same of an event that is JSON already: most are nodes and matches."""
         self._lines.append(line)
         self._size += len(line)
         if self._size > _MOST or time.perf_counter_ns() - self._written > _OFTEN:
@@ -104,4 +107,4 @@ class Stream:
             "python": platform.python_version(),
             "started": time.time() - (time.perf_counter_ns() - self._start) / 1e9,
         }
-        return _encode(["stream", VERSION, known])
+        return encode(["stream", VERSION, known])
