@@ -117,7 +117,9 @@ def test_nvidia_machine_code_maps_back_to_nodes(name: str) -> None:
 
 
 def test_machine_code_of_several_is_that_of_each() -> None:
-    programs = [compile_kernel(make(), targets["sm_90"]) for make in KERNELS.values()]
+    some = [*KERNELS.values()][8:12]  # two of them call functions that ptxas adds
+    programs = [compile_kernel(make(), targets["sm_90"]) for make in some]
+    assert sum("$__internal_0_" in sass(program).text for program in programs) == 2
     wrong = replace(programs[1], source=replace(programs[1].source, text="no PTX\n", lines=()))
     alone = [sass(program) for program in programs]
     assert sass_of([*programs, programs[0]]) == [*alone, alone[0]]
