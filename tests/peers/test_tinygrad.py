@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from viz.compilers.tinygrad import DIALECT
 from viz.read.records import Rewrite
 from viz.read.steps import read_steps
 from viz.read.tracefile import TraceFile
@@ -82,3 +83,11 @@ def is_exact(file: TraceFile, rewrite: Rewrite) -> bool:
             slots.rebuild(old, new)
     slots.settle(rewrite.result)
     return found and not slots.repairs
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_dialect_knows_every_op(version: str) -> None:
+    code = "from tinygrad.uop.ops import Ops; print(*(op.name for op in Ops))"
+    names = run([str(python_of(version)), "-c", code], "small.py").split()
+    assert len(names) > 50
+    assert {name for name in names if name not in DIALECT.ops} == set()

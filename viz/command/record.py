@@ -21,6 +21,8 @@ KNOWN: Final = "tinygrad 0.11 and newer"
 def record(options: argparse.Namespace) -> int:
     """Runs the command; its exit code. Raises TraceError where nothing could be recorded."""
     command: list[str] = options.command
+    if command[:1] == ["--"]:
+        del command[0]
     if not command:
         options.error("give the program to record and its arguments, such as: python train.py")
     if options.output is not None:

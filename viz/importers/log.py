@@ -8,17 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Final
 
 from viz.importers.mlir import Dump, dumps_in, parse
 from viz.importers.snapshot import Op
 from viz.importers.writing import Graph, Passes
 from viz.write.writer import TraceWriter
-
-KIND: Final = "mlir"
-"""The kind of the texts."""
-MAX_TEXTS: Final = 1 << 26
-"""Characters of texts that are kept; further ones are left out."""
 
 
 @dataclass
@@ -31,7 +25,6 @@ class Totals:
     ops: int = 0
     odd: int = 0
     unknown: int = 0
-    texts_left_out: int = 0
     problems: list[str] = field(default_factory=list[str])
 
     def told(self) -> list[dict[str, str]]:
@@ -41,10 +34,6 @@ class Totals:
             said.append(f"lines of the dump that are no ops that could be read: {self.odd:,}")
         if self.unknown:
             said.append(f"uses of values that nothing before them defines: {self.unknown:,}")
-        if self.texts_left_out:
-            said.append(
-                f"texts that are left out, as they take too much room: {self.texts_left_out:,}"
-            )
         return [{"what": what} for what in said]
 
 
@@ -66,7 +55,6 @@ class LogImport:
         self._states: dict[str, _State] = {}
         self._context = writer.context_begin(name, "module", at=0)
         self._time = 0
-        self._room = MAX_TEXTS
         self.totals = Totals()
 
     def read(self, lines: Iterable[str]) -> Totals:
@@ -92,11 +80,9 @@ class LogImport:
         key = _anchor(snapshot.root)
         graph = self._passes.graph(snapshot.root)
         last = self._states.get(key)
-        if last is None:
-            self._text(dump, "at first" if dump.when != "after" else f"after {_called(dump)}")
-        elif dump.when == "after":
+        if last is not None and dump.when == "after":
             self._step(_called(dump), dump, last.graph, graph)
-        elif last.waiting is not None:
+        elif last is not None and last.waiting is not None:
             self._step(_called(last.waiting), dump, last.graph, graph)
         self._states[key] = _State(graph, dump if dump.when == "before" else None)
 
@@ -106,16 +92,6 @@ class LogImport:
         steps = self._passes.step(name, before, after, self._context, self._time, detail)
         self.totals.passes += 1
         self.totals.steps += steps
-        if steps:
-            self._text(dump, f"after {name} ({self.totals.passes})")
-
-    def _text(self, dump: Dump, title: str) -> None:
-        text = "".join(dump.lines)
-        self._room -= len(text)
-        if self._room < 0:
-            self.totals.texts_left_out += 1
-            return
-        self._writer.artifact(self._context, KIND, "", text, title=title)
 
 
 def _called(dump: Dump) -> str:

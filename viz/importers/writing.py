@@ -117,6 +117,12 @@ class _Numbering:
         self._blocks: dict[Block, int] = {}
         self._paths = _block_paths(root)
         ops = [*root.walk()]
+        self._read_arguments = {
+            (value.of, value.number)
+            for op in ops
+            for value in op.operands
+            if isinstance(value.of, Block)
+        }
         for op in ops:
             self._nodes[op] = self._node(op)
         self.made = Graph(root, ops, self._nodes, self._blocks)
@@ -145,15 +151,10 @@ class _Numbering:
         read = {value.of for op in block.ops for value in op.operands}
         ends = [self._nodes[op] for op in block.ops if op not in read]
         arguments = [self._argument(block, at) for at in range(len(block.arguments))]
-        unused = [node for at, node in enumerate(arguments) if not self._is_read(block, at)]
+        unused = [n for at, n in enumerate(arguments) if (block, at) not in self._read_arguments]
         name = json.dumps(block.label) if block.label else ""
         made = self._blocks[block] = self._writer.node("block", "", [*unused, *ends], arg=name)
         return made
-
-    def _is_read(self, block: Block, at: int) -> bool:
-        return any(
-            value.of is block and value.number == at for op in block.ops for value in op.operands
-        )
 
     def _argument(self, block: Block, at: int) -> int:
         found = self._arguments.get((block, at))

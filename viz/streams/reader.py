@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from core.errors import BudgetError
 from viz.budget import Budget, within
@@ -18,24 +18,46 @@ from viz.streams.events import VERSION, Event, StreamError, parse
 from viz.streams.following import Following, Rebuild
 from viz.write.writer import TraceWriter
 
-_LONGEST: Final = 1 << 20
-"""Matches of a pass whose rebuilds are derived."""
 _FACTS: Final = ("shape", "lo", "hi", "ranges")
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
 _NAMED: Final = 20
 """Problems of one kind of fault that are told apart by their texts."""
 
 
+class _Match(NamedTuple):
+    rule: int
+    before: int
+    after: int
+    binds: dict[str, int]
+    ns: int
+
+
+class _Rebuild(NamedTuple):
+    old: int
+    new: int
+
+
+class _Decline(NamedTuple):
+    rule: int
+    node: int
+
+
 @dataclass
 class _Pass:
-    """A pass that is not over."""
+    """A pass that is not over. Its events are kept, in order, until it is."""
 
     number: int
     sink: int
     walks: bool
-    matches: list[tuple[int, int, int, dict[str, int], int]] = field(
-        default_factory=list[tuple[int, int, int, dict[str, int], int]]
+    events: list[_Match | _Rebuild | _Decline] = field(
+        default_factory=list[_Match | _Rebuild | _Decline]
     )
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether its compiler tells of matches and of no rebuilds."""
+        kinds = {type(event) for event in self.events}
+        return _Match in kinds and _Rebuild not in kinds
 
 
 class StreamReader:
@@ -91,10 +113,12 @@ class StreamReader:
     def finish(self) -> None:
         """The stream is over: what is open ends, and the trace says what it lacks."""
         for number in [*self._passes]:
-            self._close(number, 0, None, {"message": "the program ended before the pass did"})
+            self._close(number, 0, None, {"message": "the process ended before the pass did"})
         said = self._told
         if not self.ended:
-            said.append({"what": "the program was killed: its last events may be missing"})
+            said.append(
+                {"what": "a process did not say that it ended: its last events may be missing"}
+            )
         for what, count in self._faults.most_common(_NAMED):
             said.append({"what": f"{count:,} events could not be read: {what}"})
         if len(self._faults) > _NAMED:
@@ -125,9 +149,7 @@ class StreamReader:
         more = event.fields(5)
         arg, tag = _typed(more.text("arg")), _typed(more.text("tag"))
         loc, call = more.text("loc"), more.text("call")
-        extra = {
-            k: str(v)[:200] for k in ("shape", "lo", "hi", "ranges") if (v := more.values.get(k))
-        }
+        extra = {key: more.text(key)[:200] for key in _FACTS if key in more.values}
         made = self.writer.node(
             op, dtype, sources, arg=arg, tag=tag, origin=call, loc=loc, extra=extra
         )
@@ -183,20 +205,19 @@ class StreamReader:
         self._passes[event.number(1)] = _Pass(number, sink, more.flag("walk"))
 
     def _match(self, event: Event) -> None:
-        """Kept until the pass ends, when its rebuilds are derived."""
         binds = {name: self._node_of(number) for name, number in event.pairs(5)}
         nodes = self._node_of(event.number(3)), self._node_of(event.number(4))
         rule = self._rules.get(event.number(2), 0)
-        self._pass_of(event).matches.append((rule, *nodes, binds, event.number(6, 0)))
+        self._pass_of(event).events.append(_Match(rule, *nodes, binds, event.number(6, 0)))
         self.matches += 1
 
     def _rebuild(self, event: Event) -> None:
         nodes = self._node_of(event.number(2)), self._node_of(event.number(3))
-        self.writer.rebuild(self._pass_of(event).number, *nodes)
+        self._pass_of(event).events.append(_Rebuild(*nodes))
 
     def _decline(self, event: Event) -> None:
         rule = self._rules.get(event.number(2), 0)
-        self.writer.decline(self._pass_of(event).number, rule, self._node_of(event.number(3)))
+        self._pass_of(event).events.append(_Decline(rule, self._node_of(event.number(3))))
 
     def _result(self, event: Event) -> None:
         node = event.number(2)
@@ -206,7 +227,9 @@ class StreamReader:
             error["rule"] = self._rules.get(error.get("rule", 0), 0)
             error["node"] = self._nodes.get(error.get("node", 0), 0)
         self._pass_of(event)
-        self._close(event.number(1), self._node_of(node) if node else 0, at, error)
+        self._close(event.number(1), self._nodes.get(node, 0), at, error)
+        if node:
+            self._node_of(node)
 
     def _kernel(self, event: Event) -> None:
         more = event.fields(3)
@@ -261,44 +284,62 @@ class StreamReader:
     ) -> None:
         """Writes the events of a pass, and ends it."""
         done = self._passes.pop(number)
-        matches = done.matches
-        following: Following | None = None
-        if matches and len(matches) <= _LONGEST:
-            following = Following(
+        follows = _Followed(self.writer, done.number)
+        if done.is_silent:
+            follows.following = Following(
                 done.sink,
                 self._sources.__getitem__,
                 self._heads.__getitem__,
                 lambda head, sources: self._known.get((head, sources), 0),
                 remembers=not done.walks,
             )
-        try:
-            with within(Budget("the pass")):
-                self._tell(done.number, matches, following, result)
-        except BudgetError:
-            self._told.append({"what": f"the rebuilds of pass {done.number} are not derived"})
+        with within(Budget("the pass")):
+            for event in done.events:
+                follows.tell(event)
+            if result:
+                follows.end(result)
+        if follows.gave_up:
+            what = f"rebuilds of a pass, from match {follows.gave_up:,} on: they take too long"
+            self._told.append({"what": what, "where": f"pass {done.number}"})
         self.writer.rewrite_end(done.number, result, error=error, at=at)
 
-    def _tell(
-        self,
-        number: int,
-        matches: Sequence[tuple[int, int, int, dict[str, int], int]],
-        following: Following | None,
-        result: int,
-    ) -> None:
-        writer = self.writer
 
-        def rebuilds(derived: Sequence[Rebuild]) -> None:
-            for old, new in derived:
-                writer.rebuild(number, old, new)
+class _Followed:
+    """Writes the events of one pass, with what is derived of them as far as its budget goes: the
+    matches themselves are all written."""
 
-        for rule, before, after, binds, ns in matches:
-            if following is not None:
-                rebuilds(following.before(before))
-            writer.match(number, rule, before, after, binds, ns)
-            if following is not None:
-                rebuilds(following.match(before, after))
-        if following is not None and result:
-            rebuilds(following.end(result))
+    def __init__(self, writer: TraceWriter, number: int) -> None:
+        self._writer, self._number = writer, number
+        self.following: Following | None = None
+        self._matches = 0
+        self.gave_up = 0
+        """The match from which on nothing is derived, counted from 1; 0 for none."""
+
+    def tell(self, event: _Match | _Rebuild | _Decline) -> None:
+        """Writes an event, and what is derived before and after it."""
+        match event:
+            case _Match(rule, before, after, binds, ns):
+                self._matches += 1
+                self._derive(lambda following: following.before(before))
+                self._writer.match(self._number, rule, before, after, binds, ns)
+                self._derive(lambda following: following.match(before, after))
+            case _Rebuild(old, new):
+                self._writer.rebuild(self._number, old, new)
+            case _Decline(rule, node):
+                self._writer.decline(self._number, rule, node)
+
+    def end(self, result: int) -> None:
+        """Writes what is derived of the result."""
+        self._derive(lambda following: following.end(result))
+
+    def _derive(self, derive: Callable[[Following], Sequence[Rebuild]]) -> None:
+        if self.following is None:
+            return
+        try:
+            for old, new in derive(self.following):
+                self._writer.rebuild(self._number, old, new)
+        except BudgetError:
+            self.following, self.gave_up = None, max(1, self._matches)
 
 
 def _error(event: Event, at: int) -> dict[str, Any] | None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import datetime
 import os
+import signal
 import subprocess
+import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -25,6 +27,8 @@ _OFTEN: Final = 0.1
 """Seconds between two looks at the streams."""
 _FLUSH: Final = 0.5
 """Seconds after which what was read is written, so that a page that follows shows it."""
+_PATIENCE: Final = 5.0
+"""Seconds that a program has to end when the recording is ended."""
 _CHUNK: Final = 1 << 22
 """Bytes that are read of one stream before it is the turn of the next."""
 _HEADS: Final = (b'["stream"', b'["compiler"', b'["problem"', b'["end"')
@@ -43,13 +47,39 @@ def tapped(environment: Mapping[str, str], folder: str) -> dict[str, str]:
     return made
 
 
-class ProgramRecording:
-    """Runs a command, and records it to `path`. `begun` hears when there is a trace."""
+@contextmanager
+def _left_to_the_program() -> Generator[None]:
+    """Ctrl-C reaches the program as well, which decides what it does then."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    # a function, which a new program does not inherit, where SIG_IGN would be
+    before = signal.signal(signal.SIGINT, _not_heard)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
-    def __init__(
-        self, command: Sequence[str], path: Path, begun: Callable[[Path], None] = lambda _: None
-    ) -> None:
-        self._command, self._path, self._begun = [*command], path, begun
+
+def _not_heard(*_: object) -> None:
+    """Does nothing."""
+
+
+def _end(program: subprocess.Popen[bytes]) -> None:
+    """Asks the program to end, and ends it where it does not."""
+    program.terminate()
+    try:
+        program.wait(_PATIENCE)
+    except subprocess.TimeoutExpired:
+        program.kill()
+        program.wait()
+
+
+class ProgramRecording:
+    """Runs a command, and records it to `path`."""
+
+    def __init__(self, command: Sequence[str], path: Path) -> None:
+        self._command, self._path = [*command], path
         self._run = new_run()
         self._streams: dict[str, _Stream] = {}
         self.compilers: list[str] = []
@@ -71,34 +101,34 @@ class ProgramRecording:
 
     def run(self) -> int:
         """Runs the command to its end; its exit code, as a shell gives it. Raises TraceError where
-        it cannot be run, or a trace cannot be written."""
-        with TemporaryDirectory(prefix="uopviz-streams-") as folder:
+        it cannot be run, or, once it has ended, where a trace could not be written: that is nothing
+        to the program."""
+        with TemporaryDirectory(prefix="uopviz-streams-") as folder, _left_to_the_program():
             try:
                 program = subprocess.Popen(self._command, env=tapped(os.environ, folder))
             except OSError as error:
                 what = f"cannot run {self._command[0]}: {error.strerror}"
                 raise TraceError(what, hint="give a program and its arguments") from error
+            failed: TraceError | None = None
             try:
-                while (code := self._waited(program)) is None:
-                    self._look(Path(folder))
-                self._look(Path(folder), whole=True)
+                code: int | None = None
+                while code is None:
+                    with suppress(subprocess.TimeoutExpired):
+                        code = program.wait(_OFTEN)
+                    try:
+                        if failed is None:
+                            self._look(Path(folder), whole=code is not None)
+                    except TraceError as error:
+                        failed = error
             except BaseException:
-                program.kill()
-                program.wait()
+                _end(program)
                 raise
             finally:
-                self._finish()
+                with nullcontext() if failed is None else suppress(TraceError):
+                    self._finish()
+        if failed is not None:
+            raise failed
         return code if code >= 0 else 128 - code
-
-    def _waited(self, program: subprocess.Popen[bytes]) -> int | None:
-        """The exit code of the program, if it has ended. Ctrl-C reaches the program as well, which
-        decides what it does then."""
-        try:
-            return program.wait(_OFTEN)
-        except subprocess.TimeoutExpired:
-            return None
-        except KeyboardInterrupt:
-            return None
 
     def _look(self, folder: Path, whole: bool = False) -> None:
         """Takes what the streams hold that is new; of all, or as much as there is time for."""
@@ -125,9 +155,6 @@ class ProgramRecording:
             reader.take(line)
         if reader.compiler not in self.compilers:
             self.compilers.append(reader.compiler)
-        if main:
-            reader.writer.flush()
-            self._begun(claim.path)
         return reader
 
     def _finish(self) -> None:

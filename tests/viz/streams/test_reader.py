@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from viz.budget import Budget
+from viz.read.steps import read_steps
+from viz.streams import reader as module
 from viz.streams.reader import StreamReader
 from viz.views.store import Store
 from viz.write.writer import TraceWriter
@@ -109,8 +112,8 @@ def test_a_newer_stream_and_one_that_was_cut_say_so(tmp_path: Path) -> None:
     read(tmp_path / "a.viz", lines_of(events))
     store = Store(tmp_path / "a.viz")
     assert "the stream is of version 99, newer than 1" in said(store)
-    assert "the program was killed: its last events may be missing" in said(store)
-    assert any("the program ended before the pass did" in what for what in said(store))
+    assert "a process did not say that it ended: its last events may be missing" in said(store)
+    assert any("the process ended before the pass did" in what for what in said(store))
     store.close()
 
 
@@ -122,28 +125,50 @@ def test_names_lose_the_colours_of_a_terminal(tmp_path: Path) -> None:
     store.close()
 
 
+def test_rebuilds_that_are_told_stay_in_order_and_none_is_derived(tmp_path: Path) -> None:
+    told = ["rebuild", 1, 3, 5]
+    read(tmp_path / "a.viz", lines_of([*GOOD[:11], ["decline", 1, 1, 5], told, *GOOD[11:]]))
+    store = Store(tmp_path / "a.viz")
+    (rewrite,) = store.files[0].rewrites.values()
+    events = read_steps(store.files[0], rewrite)
+    number = store.files[0].rewrites[rewrite.id]
+    assert (number.matches, number.rebuilds, number.declines) == (1, 1, 1)
+    assert events.leading == []
+    ((match, rebuilds),) = events.steps
+    assert rebuilds == [(rewrite.sink, rewrite.result)]
+    assert events.declines == [(1, match.rule, rewrite.result)]
+    store.close()
+
+
+def test_no_match_is_lost_where_rebuilds_take_too_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "Budget", lambda what: Budget(what, items=0))
+    read(tmp_path / "a.viz", lines_of(GOOD))
+    store = Store(tmp_path / "a.viz")
+    (rewrite,) = store.files[0].rewrites.values()
+    assert (rewrite.matches, rewrite.rebuilds) == (1, 0)
+    assert any("rebuilds of a pass, from match 1 on" in what for what in said(store))
+    store.close()
+
+
+@settings(max_examples=40)
 @given(st.lists(st.integers(0, len(GOOD) - 1), max_size=30), st.data())
-def test_no_order_and_no_value_raises(order: list[int], data: st.DataObject) -> None:
+def test_no_order_and_no_value_raises(
+    tmp_path_factory: pytest.TempPathFactory, order: list[int], data: st.DataObject
+) -> None:
+    """What is written is a trace that opens."""
     values = st.one_of(st.none(), st.integers(), st.text(max_size=3), st.just([1]), st.just({}))
-    writer = _Nothing()
-    reader = StreamReader(writer)  # type: ignore[arg-type]
-    for at in order:
+    events: list[list[Any]] = []
+    for at in [*range(5), *order]:
         event = [*GOOD[at]]
         if len(event) > 1 and data.draw(st.booleans()):
             event[data.draw(st.integers(1, len(event) - 1))] = data.draw(values)
-        reader.take(json.dumps(event).encode())
-    reader.finish()
-
-
-class _Nothing:
-    """A writer that numbers, and writes nothing."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[object, int] = {}
-
-    def node(self, *fields: object, **more: object) -> int:
-        key = fields, tuple(sorted((k, str(v)) for k, v in more.items()))
-        return self._numbers.setdefault(key, len(self._numbers) + 1)
-
-    def __getattr__(self, _: str) -> Any:
-        return lambda *_, **__: 1
+        events.append(event)
+    path = tmp_path_factory.mktemp("order") / "a.viz"
+    read(path, lines_of(events))
+    store = Store(path)
+    for row in store.tree()["rows"]:
+        if row["kind"] == "rewrite":
+            store.bundle(row["id"])
+    store.close()

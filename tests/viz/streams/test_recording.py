@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -66,7 +67,7 @@ def test_the_program_runs_as_without(folder: Path) -> None:
 
 
 def test_what_fails_is_shown_at_its_rule(folder: Path) -> None:
-    done, path = recorded(folder, sys.executable, "own/program.py", "fail")
+    done, path = recorded(folder, "--", sys.executable, "own/program.py", "fail")
     assert done.returncode == 1 and "ValueError: 13 is not added" in done.stderr
     store = Store(path)
     (row,) = [row for row in store.tree()["rows"] if row["label"] == "pass"]
@@ -83,12 +84,54 @@ def test_what_a_killed_program_told_is_kept(folder: Path) -> None:
     assert done.returncode == 128 + 9
     store = Store(path)
     said = [problem["what"] for problem in store.run()["problems"]]
-    assert "the program was killed: its last events may be missing" in said
+    assert "a process did not say that it ended: its last events may be missing" in said
     assert "fold" in [row["name"] for row in store.tree()["rows"]]
     store.close()
     done, _ = recorded(folder, sys.executable, "-c", "import os; os.kill(os.getpid(), 9)")
     assert done.returncode == 2
     assert "nothing was recorded: no known compiler was loaded" in done.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="forks")
+def test_a_process_that_was_forked_is_recorded_as_well(folder: Path) -> None:
+    done, path = recorded(folder, sys.executable, "own/program.py", "fork")
+    assert done.returncode == 0, done.stderr
+    assert "9 matches" in done.stderr
+    store = Store(path)
+    kernels = [row["name"] for row in store.tree()["rows"] if row["label"] == "kernel"]
+    assert sorted(kernels) == ["kernel_3", "kernel_3", "kernel_5"]
+    assert not [problem["what"] for problem in store.run()["problems"]]
+    store.close()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_the_program_decides_what_ctrl_c_does(folder: Path) -> None:
+    path = folder.parent / "run.viz"
+    own = f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
+    own += "from viz.cli import main; sys.exit(main())"
+    command = [sys.executable, "-c", own, "record", "-o", str(path), sys.executable]
+    with subprocess.Popen(
+        [*command, "own/program.py", "wait"],
+        cwd=folder.parent,
+        env={**os.environ, "PYTHONPATH": str(folder)},
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "waiting\n"
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.wait(60) == 7
+    store = Store(path)
+    assert [row["steps"] for row in store.tree()["rows"] if row["label"] == "pass"] == [3, 3]
+    store.close()
+
+
+def test_a_trace_that_cannot_be_written_is_nothing_to_the_program(folder: Path) -> None:
+    (folder.parent / "run.viz").mkdir()
+    done, _ = recorded(folder, sys.executable, "own/program.py", "3")
+    assert done.stdout == "[-6, 9]\n"
+    assert done.returncode == 2 and "run.viz" in done.stderr
 
 
 def test_a_tap_whose_target_has_changed_leaves_the_program_alone(folder: Path) -> None:

@@ -43,6 +43,20 @@ def get_program(number):
 
 
 word = sys.argv[1]
+if word == "fork":
+    get_program(3)
+    if not (child := os.fork()):
+        get_program(5)
+        sys.exit(0)
+    os.waitpid(child, 0)
+    word = "0"
+if word == "wait":  # for Ctrl-C, which it takes for its end
+    get_program(3)
+    try:
+        print("waiting", flush=True)
+        time.sleep(60)
+    except KeyboardInterrupt:
+        word = "7"
 made = get_program({"fail": 13, "kill": 14}.get(word, 3))
 print([s.arg for s in made.src[0].src])
 sys.exit(int(word))

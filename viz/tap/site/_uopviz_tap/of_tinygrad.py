@@ -94,6 +94,10 @@ class _State(threading.local):
     """What is open in a thread."""
 
     def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Nothing is open."""
         self.rewrites: list[int] = []
         self.groups: list[int] = [0]
         self.failed: tuple[int, int] | None = None
@@ -166,16 +170,7 @@ class _Tap:
             number = self._safely(self._begin_pass, called, args[0], kwargs, place)
             if number is None:
                 return function(*args, **kwargs)
-            made: Any = None
-            error: BaseException | None = None
-            try:
-                made = function(*args, **kwargs)
-                return made
-            except BaseException as raised:
-                error = raised
-                raise
-            finally:
-                self._safely(self._end_pass, number, args[0], made, error)
+            return self._until_end(function, args, kwargs, self._end_pass, number, args[0])
 
         return call
 
@@ -208,18 +203,30 @@ class _Tap:
             number = self._safely(self._begin_group, called)
             if number is None:
                 return function(*args, **kwargs)
-            made: Any = None
-            error: BaseException | None = None
-            try:
-                made = function(*args, **kwargs)
-                return made
-            except BaseException as raised:
-                error = raised
-                raise
-            finally:
-                self._safely(self._end_group, number, made, error, name, args, kwargs)
+            end = self._end_group
+            return self._until_end(function, args, kwargs, end, number, name, args, kwargs)
 
         return call
+
+    def _until_end(
+        self,
+        function: Callable[..., Any],
+        args: Any,
+        kwargs: Any,
+        end: Callable[..., Any],
+        *of: Any,
+    ) -> Any:
+        """What the function returns; `end` hears of that, or of its exception, after `of`."""
+        made: Any = None
+        error: BaseException | None = None
+        try:
+            made = function(*args, **kwargs)
+            return made
+        except BaseException as raised:
+            error = raised
+            raise
+        finally:
+            self._safely(end, *of, made, error)
 
     def _safely(self, tell: Callable[..., Any], *args: Any) -> Any:
         """What `tell` gives; None once the stream is over."""
@@ -238,7 +245,7 @@ class _Tap:
         """This process was forked from one that had told of its nodes, rules and groups."""
         self._generation = self._stream.generation
         self._nodes, self._rules = {}, {}
-        self._state = _State()
+        self._state.reset()  # what was open is told in the other process
         self._stream.put("compiler", "tinygrad", _version(), DIALECT)
 
     # what is told
@@ -252,9 +259,11 @@ class _Tap:
         return number
 
     def _end_group(
-        self, number: int, made: Any, error: BaseException | None, name: Any, args: Any, kwargs: Any
+        self, number: int, name: Any, args: Any, kwargs: Any, made: Any, error: BaseException | None
     ) -> None:
         state = self._state
+        if number not in state.groups:
+            return  # it began before a fork
         while state.groups.pop() != number:
             pass
         if error is None and callable(name):
@@ -284,6 +293,8 @@ class _Tap:
 
     def _end_pass(self, number: int, sink: Any, made: Any, error: BaseException | None) -> None:
         state = self._state
+        if number not in state.rewrites:
+            return  # it began before a fork
         while state.rewrites.pop() != number:
             pass
         result = made.get(sink) if isinstance(made, dict) else made
