@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from viz.importers.mlir import Dump, dumps_in, parse
 from viz.importers.snapshot import Op
-from viz.importers.writing import Graph, Passes
+from viz.importers.writing import Graph, Passes, symbol
 from viz.write.writer import TraceWriter
 
 
@@ -101,8 +101,4 @@ def _called(dump: Dump) -> str:
 
 def _anchor(root: Op) -> str:
     """What a dump is of: a module, or a function by its symbol."""
-    at = root.text.find("@")
-    symbol = root.text[at:].split("(", 1)[0] if at >= 0 else ""
-    if not symbol and 'sym_name = "' in root.text:
-        symbol = root.text.split('sym_name = "', 1)[1].split('"', 1)[0]
-    return f"{root.name} {symbol}" if not root.name.endswith("module") else "module"
+    return f"{root.name} {symbol(root)}" if not root.name.endswith("module") else "module"

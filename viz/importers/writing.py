@@ -9,14 +9,20 @@ whose node is another one now. Equal ops stay two nodes: their tags count them.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from viz.importers.snapshot import Block, Op, Value
 from viz.write.writer import TraceWriter
 
-_LONGEST = 4000
+_SYMBOL: Final = re.compile(r'(?:[a-z]\w* )*@("[^"]*"|[\w$.\-]+)')
+"""In the custom form: `private @main(...)`."""
+_NAMED: Final = re.compile(r'\bsym_name = "([^"]*)"')
+"""In the generic form."""
+_LONGEST: Final = 4000
 """Characters of what stands on the line of an op."""
 
 
@@ -29,6 +35,8 @@ class Graph:
     ops: list[Op]
     nodes: dict[Op, int]
     blocks: dict[Block, int]
+    arguments: dict[tuple[Block, int], int]
+    """By block and place."""
 
     @property
     def sink(self) -> int:
@@ -69,13 +77,25 @@ class Passes:
                 was = pairs.get(op)
                 if was is None:
                     continue
-                for one, other in zip(was.blocks, op.blocks, strict=False):
-                    self._rebuild(number, before.blocks[one], after.blocks[other])
+                self._rebuild_blocks(number, before, after, was, op)
                 if op is not new:
                     self._rebuild(number, before.nodes[was], after.nodes[op])
             steps = 1
         self._writer.rewrite_end(number, after.sink, at=at)
         return steps
+
+    def _rebuild_blocks(self, rewrite: int, before: Graph, after: Graph, was: Op, op: Op) -> None:
+        """Blocks that are other nodes now, with their arguments: those that are left of both, in
+        order."""
+        olds, news = ({g.blocks[b] for b in o.blocks} for g, o in ((before, was), (after, op)))
+        left = [block for block in was.blocks if before.blocks[block] not in news]
+        new = [block for block in op.blocks if after.blocks[block] not in olds]
+        for one, other in zip(left, new, strict=False):
+            for at in range(min(len(one.arguments), len(other.arguments))):
+                pair = before.arguments.get((one, at)), after.arguments.get((other, at))
+                if pair[0] is not None and pair[1] is not None:
+                    self._rebuild(rewrite, pair[0], pair[1])
+            self._rebuild(rewrite, before.blocks[one], after.blocks[other])
 
     def _rebuild(self, rewrite: int, old: int, new: int) -> None:
         if old != new:
@@ -125,7 +145,7 @@ class _Numbering:
         }
         for op in ops:
             self._nodes[op] = self._node(op)
-        self.made = Graph(root, ops, self._nodes, self._blocks)
+        self.made = Graph(root, ops, self._nodes, self._blocks, self._arguments)
 
     def _node(self, op: Op) -> int:
         src = [self._read(value) for value in op.operands]
@@ -224,7 +244,7 @@ def _paths(root: Op) -> dict[Op, tuple[str, ...]]:
     stack = [root]
     while stack:
         op = stack.pop()
-        inner = (*found[op], f"{op.name} {_symbol(op)}")
+        inner = (*found[op], f"{op.name} {symbol(op)}")
         for block in op.blocks:
             for o in block.ops:
                 found[o] = inner
@@ -236,13 +256,13 @@ def _block_paths(root: Op) -> dict[Block, str]:
     """Where each block stands: the ops around it, and which one of theirs it is."""
     paths = _paths(root)
     return {
-        block: "/".join((*paths[op], f"{op.name} {_symbol(op)}", str(at)))
+        block: "/".join((*paths[op], f"{op.name} {symbol(op)}", str(at)))
         for op in paths
         for at, block in enumerate(op.blocks)
     }
 
 
-def _symbol(op: Op) -> str:
-    """Such as "@main"."""
-    at = op.text.find("@")
-    return op.text[at:].split("(", 1)[0].split()[0] if at >= 0 else ""
+def symbol(op: Op) -> str:
+    """Such as "main"; what an op's attributes name is not its own."""
+    found = _SYMBOL.match(op.text) or _NAMED.search(op.text)
+    return found[1] if found else ""

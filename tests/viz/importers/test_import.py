@@ -72,6 +72,26 @@ def test_a_log_of_what_was_there_before_each_pass(tmp_path: Path) -> None:
     store.close()
 
 
+def test_what_a_pass_left_alone_is_not_marked(tmp_path: Path) -> None:
+    """A function and an attribute of the module are new; the other function is as it was."""
+    func = """  func.func @f(%a: i32) -> i32 {
+    %0 = arith.addi %a, %a : i32
+    return %0 : i32
+  }
+"""
+    after = "module attributes {device = @device} {\n  util.global private @device : i32\n"
+    head = "// -----// IR Dump {} X (x) //----- //\n"
+    log = f"{head.format('Before')}module {{\n{func}}}\n{head.format('After')}{after}{func}}}\n"
+    (tmp_path / "a.log").write_text(log)
+    store = imported(tmp_path / "a.viz", tmp_path / "a.log")
+    (row,) = [row for row in store.tree()["rows"] if row["kind"] == "rewrite"]
+    bundle = store.bundle(row["id"])
+    assert bundle is not None
+    (step,) = bundle["steps"]
+    assert len(step["added"]) <= 3 and is_exact(store.files[0])
+    store.close()
+
+
 def test_a_stream_is_imported(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text("".join(json.dumps(event) + "\n" for event in GOOD))
