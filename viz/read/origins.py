@@ -50,9 +50,10 @@ class KernelOrigins:
 
     def told(self, ast: int) -> list[tuple[int, list[int]]]:
         """What the trace says of a kernel: nodes with their origins; 0: none is known. The others
-        have their fields."""
+        have their fields. Numbers that are of no node are left out."""
         asked = self._known.get(self._stored(ast), {})
-        return [(node or ast, [*origins]) for node, origins in asked.items()]
+        nodes = ((node or ast, origins) for node, origins in asked.items())
+        return [(node, [*origins]) for node, origins in nodes if 0 < node <= self._nodes.count]
 
     def alone(self, node: int) -> Sequence[int]:
         """The origins of a node that is of no kernel: its field."""

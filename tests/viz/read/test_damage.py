@@ -377,3 +377,18 @@ def test_blocks_that_would_fill_the_memory(trace: Path) -> None:
     with at_most(700):
         problems = look_at_everything(trace)["problems"]
         assert any("take too much memory" in p["what"] for p in problems)
+
+
+def test_origins_of_numbers_that_are_no_nodes(tmp_path: Path) -> None:
+    path = tmp_path / "t.viz"
+    with TraceWriter(path, {}) as t:
+        kernel = t.context_begin("kernel", "kernel", meta={"metadata": ["add"]})
+        root = t.node("ADD")
+        t.kernel(kernel, "kernel", ast=root)
+        t.origins(root, {root: ["a.py:1"], root + 7: ["a.py:2"], 1 << 62: ["a.py:3"]})
+        t.context_end(kernel)
+    look_at_everything(path)
+    file = TraceFile(path)
+    file.refresh()
+    assert [node for node, _ in file.origins.told(root)] == [root]
+    file.close()
