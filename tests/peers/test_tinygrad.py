@@ -4,19 +4,23 @@ returned."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from viz.compilers.tinygrad import DIALECT
+from viz.compilers.tinygradfacts import TinygradFacts
 from viz.read.records import Rewrite
 from viz.read.steps import read_steps
 from viz.read.tracefile import TraceFile
 from viz.replay.slots import Slots
+from viz.views.store import Store
 
 pytestmark = pytest.mark.nightly
 
@@ -24,6 +28,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = Path(__file__).parent / "programs"
 VERSIONS = ("0.11.0", "0.12.0", "0.13.0", "0.14.0")
 DEVICES = {"net.py": "NULL", "small.py": "PYTHON"}
+INTEGER = re.compile(r"dtypes\.(u?(char|short|int|long)|bool|index|weakint)(\.vec\(\d+\))?")
 INEXACT = 200
 """Of so many passes, at most one is not exact to the last node."""
 
@@ -66,6 +71,48 @@ def test_steps_are_those_that_tinygrad_counts(version: str, program: str, tmp_pa
     assert sum(one.matches for one in passes) == int(matches)
     exact = sum(is_exact(file, one) for one in passes)
     assert len(passes) - exact <= max(1, len(passes) // INEXACT), f"{exact} of {len(passes)}"
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_shapes_and_bounds_are_those_of_tinygrad(version: str, tmp_path: Path) -> None:
+    python, path = str(python_of(version)), tmp_path / "run.viz"
+    viz = [sys.executable, "-m", "viz", "record", "-o", str(path)]
+    run([*viz, python, "facts.py", "net.py"], "net.py", PYTHONPATH=str(ROOT))
+    file = TraceFile(path)
+    file.refresh()
+    facts = TinygradFacts(file)
+    shapes, bounds = Counter[str](), Counter[str]()
+    assert file.nodes.count > 5000
+    for node in range(1, file.nodes.count + 1):
+        dtype, extra = (file.text(int(file.nodes.field(name)[node])) for name in ("dtype", "extra"))
+        said = json.loads(extra or "{}")
+        shape = facts.shape(node)
+        if "shape" in said:
+            worked_out = None if shape is None else "x".join(map(str, shape)) or "()"
+            shapes[_compared(worked_out, said["shape"])] += 1
+        vectors = version == "0.11.0" and "vec" in dtype  # it gives them the bounds of one number
+        of_vectors = version == "0.11.0" and any(len(n) > 18 for n in said.values())
+        if "lo" in said and INTEGER.fullmatch(dtype) and not vectors and not of_vectors:
+            claimed = int(said["lo"]), int(said["hi"])
+            bounds[_compared(facts.bounds(node), claimed)] += 1
+    assert shapes["wrong"] == 0 and shapes["same"] > 5 * shapes["unknown"], shapes
+    assert bounds["wrong"] == 0 and bounds["same"] > 4 * bounds["unknown"], bounds
+
+
+def _compared(worked_out: object, said: object) -> str:
+    return "unknown" if worked_out is None else "same" if worked_out == said else "wrong"
+
+
+@pytest.mark.parametrize("version", VERSIONS[1:])
+def test_launches_are_of_the_kernels(version: str, tmp_path: Path) -> None:
+    python, path = str(python_of(version)), tmp_path / "run.viz"
+    viz = [sys.executable, "-m", "viz", "record", "-o", str(path)]
+    run([*viz, python, "net.py"], "net.py", PYTHONPATH=str(ROOT))
+    store = Store(path)
+    kernels = {store.kernel(number)["name"] for number in store.kernels()}
+    launched = {name for name, *_ in store.processes[0].file.launches}
+    assert len(launched) > 15 and launched <= kernels
+    assert max(sample.allocated for sample in store.processes[0].file.memory) > 10_000
 
 
 def is_exact(file: TraceFile, rewrite: Rewrite) -> bool:

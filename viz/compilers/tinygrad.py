@@ -1,7 +1,6 @@
 """The dialect of tinygrad, 0.11 to 0.14: what its ops are to the eye, and how they are written.
 
-Shapes, bounds and meaning are tinygrad's own affair: where its nodes do not say them, there are
-none.
+Shapes and bounds follow from nodes as in tinygrad (`viz/compilers/tinygradfacts.py`).
 """
 
 from __future__ import annotations
@@ -9,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from viz.dialect.dialect import Dialect, Group, Op
+from viz.compilers.tinygradfacts import TinygradFacts
+from viz.dialect.dialect import Dialect, Group, Op, TextKind
 
 VERSION: Final = 1
 _GROUPS: Final[Mapping[Group, str]] = {
@@ -91,4 +91,6 @@ DIALECT: Final = Dialect(
     version=VERSION,
     title="tinygrad",
     ops={name: _op(name, group) for group, names in _GROUPS.items() for name in names.split()},
+    facts=TinygradFacts,
+    texts=(TextKind(name="source", title="Source", language="c", ending=".c"),),
 )

@@ -95,6 +95,8 @@ class StreamReader:
             "kernel": self._kernel,
             "text": self._text,
             "launch": self._launch,
+            "memory": self._memory,
+            "tried": self._tried,
             "problem": self._problem,
             "end": self._end,
         }
@@ -249,6 +251,18 @@ class StreamReader:
         self.writer.launch(
             event.text(1), event.text(2), event.number(3), event.number(4), event.number(5, 0)
         )
+
+    def _memory(self, event: Event) -> None:
+        self.writer.memory(
+            event.text(1), event.number(2), event.number(3), event.number(4, 0), event.number(5, 0)
+        )
+
+    def _tried(self, event: Event) -> None:
+        number, rule = event.number(1), self._rules.get(event.number(2), 0)
+        if not rule:
+            raise StreamError("a rule is named that was not told")
+        within = self._pass_of(event).number if number else 0
+        self.writer.tried(within, rule, event.number(3), event.number(4), name=event.text(5, ""))
 
     def _problem(self, event: Event) -> None:
         said = {"what": event.text(1), "where": event.text(2, "-"), "hint": event.text(3, "-")}

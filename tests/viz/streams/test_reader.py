@@ -29,10 +29,12 @@ GOOD: list[list[Any]] = [
     ["node", 4, "CONST", "int", [], {"arg": "-1"}],
     ["node", 5, "ADD", "int", [4, 1]],
     ["match", 1, 1, 2, 4, {"c": 1}, 700],
+    ["tried", 1, 1, 5, 4000],
     ["result", 1, 5, 20],
     ["kernel", 1, "a", {"device": "GPU"}],
     ["text", 1, "source", "gpu", "int a;\n"],
     ["launch", "a", "GPU", 30, 900, 8],
+    ["memory", "GPU", 64, 31, 1, 64],
     ["end-context", 1, 40],
     ["end", 50],
 ]
@@ -71,6 +73,9 @@ def test_a_stream_becomes_a_trace(tmp_path: Path) -> None:
     kernel = store.kernel(rows[0]["id"])
     assert kernel is not None
     assert [(a["kind"], a["target"]) for a in kernel["artifacts"]] == [("source", "gpu")]
+    assert [sample.allocated for sample in store.files[0].memory] == [64]
+    times = store.rule_times(1)
+    assert times is not None and (times["tries"], times["us"]) == ([5], [4])
     # the ADD was rebuilt, which nobody told
     found = store.files[0].rewrites[rows[1]["id"]]
     assert found.result and found.matches == 1

@@ -23,11 +23,14 @@ from types import ModuleType
 from typing import Any
 
 from _uopviz_tap.stream import Stream, encode
+from _uopviz_tap.tinygrad_launches import Launches
 
 DIALECT = 1
 """The version of the dialect in which nodes are told: `viz/compilers/tinygrad.py`."""
 _MAX_ARG = 2000
 """Characters of an argument; longer ones are cut."""
+_SHORT = 10_000
+"""ns of the tries of a rule in a pass; what is shorter is told for all passes of a name."""
 _KERNELS = ("get_program", "do_to_program", "to_program")
 """Functions whose groups are kernels; those with "schedule" in their name schedule."""
 _DECORATORS = ("track_rewrites", "rewrite_group")
@@ -90,6 +93,15 @@ def _version() -> str:
         return "(not installed)"
 
 
+class _Pass:
+    """A pass that is open. `tries`: by the identity of a pattern its matcher, itself, how often it
+    was tried, and for how many ns."""
+
+    def __init__(self, number: int, name: str) -> None:
+        self.number, self.name = number, name
+        self.tries: dict[int, list[Any]] = {}
+
+
 class _State(threading.local):
     """What is open in a thread."""
 
@@ -98,7 +110,7 @@ class _State(threading.local):
 
     def reset(self) -> None:
         """Nothing is open."""
-        self.rewrites: list[int] = []
+        self.passes: list[_Pass] = []
         self.groups: list[int] = [0]
         self.failed: tuple[int, int] | None = None
         """Rule and node of the last function that raised."""
@@ -117,7 +129,10 @@ class _Tap:
         """By identity, which is another's once the node is gone."""
         self._rules: dict[int, tuple[Any, int]] = {}
         self._names: dict[int, tuple[Any, str]] = {}
-        self._functions: dict[int, Callable[..., Any]] = {}
+        self._launches = Launches(stream)
+        self._tried: dict[tuple[str, int], list[Any]] = {}
+        """Tries that took next to nothing, by the name of the pass and as in `_Pass`."""
+        stream.at_end(lambda: self._safely(self._tell_short_tries))
 
     # what is wrapped
 
@@ -129,7 +144,7 @@ class _Tap:
         remembers = code is not None and "_src_ops" in code.co_consts
 
         def rewrite(matcher: Any, uop: Any, ctx: Any = None) -> Any:
-            if not state.rewrites or not tracking.value:
+            if not state.passes or not tracking.value:
                 return original(matcher, uop, ctx)
             entries = matcher.pdict.get(uop.op)
             if not entries:
@@ -139,6 +154,7 @@ class _Tap:
                 below = {source.op for source in uop.src}
                 if remembers:  # where `original` keeps it as well
                     uop.__dict__["_src_ops"] = below
+            tries = state.passes[-1].tries
             for entry in entries:
                 if not entry[2].issubset(below):
                     continue
@@ -148,9 +164,15 @@ class _Tap:
                 except Exception:
                     self._safely(self._note_failure, matcher, entry[0], uop)
                     raise
+                ns = clock() - begun
+                tried = tries.get(id(entry[0]))
+                if tried is None:
+                    tries[id(entry[0])] = [matcher, entry[0], 1, ns]
+                else:
+                    tried[2] += 1
+                    tried[3] += ns
                 if made is not None and made is not uop:
                     if isinstance(made, uop_class):
-                        ns = clock() - begun
                         self._safely(self._match, matcher, entry[0], uop, made, ns)
                     return made
             return None
@@ -244,7 +266,7 @@ class _Tap:
     def _begin_child(self) -> None:
         """This process was forked from one that had told of its nodes, rules and groups."""
         self._generation = self._stream.generation
-        self._nodes, self._rules = {}, {}
+        self._nodes, self._rules, self._tried = {}, {}, {}
         self._state.reset()  # what was open is told in the other process
         self._stream.put("compiler", "tinygrad", _version(), DIALECT)
 
@@ -275,7 +297,8 @@ class _Tap:
 
     def _begin_pass(self, called: str, sink: Any, kwargs: dict[str, Any], place: str) -> int:
         state, number = self._state, next(self._entries)
-        parent = state.rewrites[-1] if state.rewrites else 0
+        self._launches.begin()
+        parent = state.passes[-1].number if state.passes else 0
         node = self._node(sink)
         how = {
             "parent": parent,
@@ -287,16 +310,17 @@ class _Tap:
         name = str(kwargs.get("name") or called)
         self._stream.put("rewrite", number, state.groups[-1], name, node, how)
         self._stream.flush()  # what a pass that is killed was about is known
-        state.rewrites.append(number)
+        state.passes.append(_Pass(number, name))
         state.failed = None
         return number
 
     def _end_pass(self, number: int, sink: Any, made: Any, error: BaseException | None) -> None:
         state = self._state
-        if number not in state.rewrites:
+        if all(one.number != number for one in state.passes):
             return  # it began before a fork
-        while state.rewrites.pop() != number:
+        while (ended := state.passes.pop()).number != number:
             pass
+        self._tell_tries(ended)
         result = made.get(sink) if isinstance(made, dict) else made
         if isinstance(result, tuple) and result:  # such as (graph, what else was found)
             result = result[0]
@@ -306,13 +330,32 @@ class _Tap:
             said["rule"], said["node"] = state.failed
         self._stream.put("result", number, node, self._stream.now(), said)
 
+    def _tell_tries(self, ended: _Pass) -> None:
+        """How long the tries of each rule took in a pass; of those that took next to nothing, with
+        all passes of the name."""
+        for key, (matcher, pattern, count, ns) in ended.tries.items():
+            if ns >= _SHORT:
+                rule = self._rule(matcher, pattern)
+                self._stream.line(f'["tried",{ended.number},{rule},{count},{ns}]')
+                continue
+            known = self._tried.setdefault((ended.name, key), [matcher, pattern, 0, 0])
+            known[2] += count
+            known[3] += ns
+
+    def _tell_short_tries(self) -> None:
+        for (name, _), (matcher, pattern, count, ns) in self._tried.items():
+            self._stream.put("tried", 0, self._rule(matcher, pattern), count, ns, name)
+        self._tried = {}
+
     def _match(self, matcher: Any, pattern: Any, before: Any, after: Any, ns: int) -> None:
         rule = self._rule(matcher, pattern)
         found = pattern.match(before, {})
         bound = found[0].items() if found else ()
         binds = ",".join(f"{self._quoted(name)}:{self._node(u)}" for name, u in bound)
         nodes = f"{self._node(before)},{self._node(after)}"
-        self._stream.line(f'["match",{self._state.rewrites[-1]},{rule},{nodes},{{{binds}}},{ns}]')
+        self._stream.line(
+            f'["match",{self._state.passes[-1].number},{rule},{nodes},{{{binds}}},{ns}]'
+        )
 
     def _note_failure(self, matcher: Any, pattern: Any, node: Any) -> None:
         self._state.failed = self._rule(matcher, pattern), self._node(node)
@@ -334,6 +377,8 @@ class _Tap:
                 elif part.op.name == "DEVICE":
                     device = str(part.arg)
             name = str(getattr(made.arg, "function_name", "") or name)
+            key = getattr(made, "key", None)
+            name = self._launches.kernel(key, name) if isinstance(key, bytes) else name
         elif isinstance(getattr(made, "src", None), str):
             source, name = made.src, str(getattr(made, "function_name", "") or made.name)
             ast = (

@@ -13,6 +13,7 @@ import os
 import platform
 import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
 VERSION = 1
@@ -31,6 +32,7 @@ class Stream:
         self.generation = 0
         """Counts the processes that this one was forked from: numbers told in another one are not
         known here."""
+        self._last: list[Callable[[], object]] = []
         self._reset()
         atexit.register(self.end)
         if hasattr(os, "register_at_fork"):
@@ -54,6 +56,15 @@ class Stream:
     def now(self) -> int:
         """Microseconds since the start of the stream."""
         return (time.perf_counter_ns() - self._start) // 1000
+
+    def since(self, counter_us: float) -> int:
+        """Microseconds from the start of the stream to a time of `time.perf_counter`; 0 for one
+        before it."""
+        return max(0, round(counter_us - self._start / 1000))
+
+    def at_end(self, tell: Callable[[], object]) -> None:
+        """`tell` is called before the stream ends; it raises nothing."""
+        self._last.append(tell)
 
     def put(self, *event: Any) -> None:
         """Tells an event: its kind, and what docs/stream.md lists for it."""
@@ -89,6 +100,8 @@ class Stream:
 
     def end(self) -> None:
         """The process ends."""
+        for tell in self._last:
+            tell()
         if self._file >= 0 or self._lines:
             self.put("end", self.now())
             self.flush()
