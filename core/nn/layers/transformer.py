@@ -143,10 +143,12 @@ class MultiheadAttention:
 
 
 def _added(mask: Tensor, like: Tensor) -> Tensor:
-    """A mask as numbers to add: minus infinity where nothing is attended to."""
+    """A mask as numbers to add: minus infinity, which fp8e4m3 has not, where nothing is attended
+    to."""
+    dtype = like.dtype if like.dtype.bits >= 16 else dtypes.float32
     if dtypes.is_bool(mask.dtype):
-        return mask.where(-math.inf, Tensor.zeros((), dtype=like.dtype, device=mask.device))
-    return mask.cast(like.dtype)
+        return mask.where(-math.inf, Tensor.zeros((), dtype=dtype, device=mask.device))
+    return mask.cast(dtype)
 
 
 def _later(q: Tensor, k: Tensor) -> Tensor:

@@ -15,7 +15,13 @@ from core.dtype import DTypeLike, dtypes, least_upper_float, sum_acc_dtype, to_d
 from core.errors import DTypeError, ShapeError
 from core.helpers import ceildiv
 from core.tensor.axes.creation import iota, positions
-from core.tensor.elements.elementwise import as_float, binary, compute_wide, with_derivatives
+from core.tensor.elements.elementwise import (
+    as_float,
+    binary,
+    compute_infinite,
+    compute_wide,
+    with_derivatives,
+)
 from core.tensor.state.base import axis_of, make, same_value
 from core.tensor.views.movement import as_ints, as_long_as, broadcast, pad_zeros, part_of
 from core.uop.ops import Ops
@@ -207,6 +213,10 @@ def argmin(self: Tensor, axis: int | None = None, keepdim: bool = False) -> Tens
 
 def logsumexp(self: Tensor, axis: Axes = None, keepdim: bool = False) -> Tensor:
     """ln(sum(e ** x)), without overflow."""
+    return compute_infinite(as_float(self), lambda x: _logsumexp(x, axis, keepdim))
+
+
+def _logsumexp(self: Tensor, axis: Axes, keepdim: bool) -> Tensor:
     largest = _shift(self, axes_of(self, axis))
     total = (self - largest).exp().sum(axis, keepdim).log()
     return total + (largest if keepdim else largest.reshape(total.shape))
@@ -235,15 +245,22 @@ def _as_float_of(self: Tensor, name: str, dtype: DTypeLike | None) -> Tensor:
 
 def softmax(self: Tensor, axis: int = -1, dtype: DTypeLike | None = None) -> Tensor:
     """e ** x / sum(e ** x) along an axis. Raises DTypeError for a dtype that is no float."""
-    x = _as_float_of(self, "softmax", dtype)
-    powers = (x - _largest(x, axis)).exp()
+    return compute_infinite(_as_float_of(self, "softmax", dtype), lambda x: _softmax(x, axis))
+
+
+def _softmax(self: Tensor, axis: int) -> Tensor:
+    powers = (self - _largest(self, axis)).exp()
     return powers / powers.sum(axis, keepdim=True)
 
 
 def log_softmax(self: Tensor, axis: int = -1, dtype: DTypeLike | None = None) -> Tensor:
     """ln(softmax(x)), without underflow. Raises DTypeError for a dtype that is no float."""
     x = _as_float_of(self, "log_softmax", dtype)
-    shifted = x - _largest(x, axis)
+    return compute_infinite(x, lambda x: _log_softmax(x, axis))
+
+
+def _log_softmax(self: Tensor, axis: int) -> Tensor:
+    shifted = self - _largest(self, axis)
     return shifted - shifted.exp().sum(axis, keepdim=True).log()
 
 
@@ -330,7 +347,8 @@ def logcumsumexp(self: Tensor, axis: int = 0) -> Tensor:
     x = as_float(self)
     if not x.ndim or not x.uop.size:
         return same_value(x)
-    return as_long_as(_log_scan(x.transpose(at, -1)).transpose(at, -1), self, at)
+    scanned = compute_infinite(x.transpose(at, -1), _log_scan)
+    return as_long_as(scanned.transpose(at, -1), self, at)
 
 
 def _log_scan(self: Tensor) -> Tensor:

@@ -10,8 +10,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from core.dtype import dtypes
 from core.errors import DTypeError, ShapeError
-from core.tensor.elements.elementwise import compute_wide, in_wide_floats, with_derivatives
+from core.tensor.elements.elementwise import (
+    as_float,
+    compute_wide,
+    in_wide_floats,
+    with_derivatives,
+)
 from core.tensor.elements.exponential import logistic_pair, series_of
 from core.tensor.state.base import make, own_axis
 from core.tensor.views.movement import part_of
@@ -32,7 +38,12 @@ def relu6(self: Tensor) -> Tensor:
 
 def hardtanh(self: Tensor, min_val: float = -1, max_val: float = 1) -> Tensor:
     """x between `min_val` and `max_val`, with gradient 0 at both ends. Raises DTypeError where
-    those are in the other order."""
+    those are in the other order, and for a negative one of unsigned integers."""
+    if dtypes.is_unsigned(self.dtype) and min(min_val, max_val) < 0:
+        raise DTypeError(
+            f"hardtanh of {self.dtype} between {min_val} and {max_val}",
+            hint="unsigned integers take limits of at least 0",
+        )
     if min_val > max_val:
         raise DTypeError(
             f"hardtanh between {min_val} and {max_val}", hint="give the smaller limit first"
@@ -51,7 +62,7 @@ def hardsigmoid(self: Tensor, alpha: float = 1 / 6, beta: float = 0.5) -> Tensor
 
 def logsigmoid(self: Tensor) -> Tensor:
     """ln(sigmoid(x)) = -softplus(-x)"""
-    return 0 - (-self).softplus()
+    return 0 - (-as_float(self)).softplus()
 
 
 def silu(self: Tensor) -> Tensor:

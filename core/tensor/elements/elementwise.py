@@ -146,6 +146,14 @@ def compute_wide(self: Tensor, function: Callable[[Tensor], Tensor]) -> Tensor:
     return function(self.cast(wide)).cast(dtype)
 
 
+def compute_infinite(self: Tensor, function: Callable[[Tensor], Tensor]) -> Tensor:
+    """`function` of this, a float; in float32 for those of 8 bits: of these fp8e4m3 has no infinity
+    to leave elements out with, and a value rounded on the way loses most of its digits."""
+    if self.dtype.bits >= 16:
+        return function(self)
+    return function(self.cast(dtypes.float32)).cast(self.dtype)
+
+
 def in_wide_floats(
     function: Callable[Concatenate[Tensor, P], Tensor],
 ) -> Callable[Concatenate[Tensor, P], Tensor]:

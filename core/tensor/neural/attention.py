@@ -69,6 +69,11 @@ def scaled_dot_product_attention(
             "attention of vectors whose length is a variable",
             hint="only the numbers of queries and of keys may be variables",
         )
+    if self.dtype.bits < 16:  # scores of all sizes, and infinities among them
+        wide = (t.cast(dtypes.float32) for t in (key, value))
+        options = (attn_mask, dropout_p, is_causal)
+        made = self.cast(dtypes.float32).scaled_dot_product_attention(*wide, *options)
+        return made.cast(self.dtype)
     kept = dropout_p == 0 or (0 < dropout_p <= 1 and not TRAINING)
     if attn_mask is None and kept and _has_kernels(self, key, value):
         return _flash[is_causal].attention(self, key, value)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from core.errors import ShapeError
 from core.tensor.axes.creation import positions
-from core.tensor.elements.elementwise import wide_with
+from core.tensor.elements.elementwise import as_float, wide_with
 from core.tensor.neural.losses import per_class, reduced
 from core.tensor.state.base import axis_of
 
@@ -59,7 +59,7 @@ def margin_ranking_loss(
 ) -> Tensor:
     """max(0, margin - y (self - other)) for targets y: 1 where this should be larger, else
     -1."""
-    return reduced((margin - target * (self - other)).relu(), reduction)
+    return reduced((margin - target * (as_float(self) - other)).relu(), reduction)
 
 
 def hinge_embedding_loss(

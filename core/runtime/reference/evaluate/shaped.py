@@ -7,7 +7,6 @@ which asks here for the shaped values that are left in it.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, cast
@@ -182,7 +181,7 @@ def _reduce(u: UOp, value: Array) -> Array:
     ufunc, held = _reducers[op], numpy_dtype(u.dtype)
     if 0 in shape and op is Ops.MAX:
         empty = tuple(1 if i in axes else n for i, n in enumerate(shape))
-        return np.full(empty, -math.inf if held.kind == "f" else np.iinfo(held).min, held)
+        return np.full(empty, dtypes.min(u.dtype), held)
     if held == np.bool_:
         found = np.logical_and if op is Ops.MUL else np.logical_or
         return found.reduce(value, axis=tuple(axes), keepdims=True)

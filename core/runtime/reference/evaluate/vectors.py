@@ -4,13 +4,12 @@ REDUCE, on arrays as axes.py describes. Knows no loops and no memory.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
 
-from core.dtype import DType
+from core.dtype import DType, dtypes
 from core.helpers import prod
 from core.runtime.numeric import Array, from_memory, memory_dtype, to_memory
 from core.uop.meaning_arrays import numpy_dtype, round_array
@@ -73,7 +72,7 @@ def combined(op: Ops, value: Array, axes: tuple[int, ...], dtype: DType) -> Arra
         return found.reduce(value, axis=axes, keepdims=True)
     with np.errstate(all="ignore"):
         if op is Ops.MAX:
-            least = -math.inf if held.kind == "f" else np.iinfo(held).min
+            least = dtypes.min(dtype.scalar())
             return reducers[op].reduce(value, axis=axes, keepdims=True, initial=least)
         kind = np.float64 if held.kind == "f" else held
         return reducers[op].reduce(value, axis=axes, keepdims=True, dtype=kind)
