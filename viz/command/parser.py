@@ -165,7 +165,8 @@ def build_parser() -> Parser:
         const="",
         metavar="KIND",
         help="a text of a kernel or schedule, such as llvm, linear, grouping, order or memory; "
-        "without KIND, a list of its texts",
+        "without KIND, a list of its texts. Of a pass of another compiler what it did to the "
+        "compiler's own text of the program; before and after are the whole texts",
     )
     printing(made)
 

@@ -25,6 +25,7 @@ from viz.command.overview import (
     problem_lines,
     run_lines,
 )
+from viz.command.passtext import show_pass_text
 from viz.command.session import (
     chosen_bundle,
     chosen_entry,
@@ -35,6 +36,7 @@ from viz.command.session import (
     since_of,
 )
 from viz.command.sources import show_text
+from viz.command.styles import difference_style
 from viz.command.tiles import tile_lines, tile_rows
 from viz.replay.graphtext import node_text, step_text
 from viz.terminal import Line, Piece, Style, Styled
@@ -43,12 +45,6 @@ from viz.views.run import Run
 _DEEPEST: Final = 20
 """Levels of the tree that are indented; further ones stand below each other."""
 _FRAME: Final = re.compile(r'^  File ".*", line \d+, in .*$', re.MULTILINE)
-_DIFFERENCE: Final[tuple[tuple[str, Style], ...]] = (
-    ("@", "hint"),
-    ("-", "removed"),
-    ("+", "added"),
-)
-"""How lines of a unified difference that begin like this look."""
 
 
 def show(options: argparse.Namespace) -> int:
@@ -59,6 +55,9 @@ def show(options: argparse.Namespace) -> int:
     number = chosen_entry(options, rows)
     step = options.step if options.step_named is None else options.step_named
     if options.text is not None:
+        own = next((row for row in rows if row["id"] == number and row.get("text") is True), None)
+        if own is not None:
+            return show_pass_text(options, store, own)
         return show_text(options, store, rows, number)
     tree = options.tree or options.all or options.depth is not None
     if number is None:
@@ -174,6 +173,8 @@ def pass_lines(
         )
     if bundle["truncated"]:
         yield Styled(bundle["truncated"], "problem")
+    if any(row["id"] == bundle["rewrite"] and row.get("text") is True for row in rows):
+        yield Styled("--text shows the compiler's own text before and after it", "hint")
 
 
 def error_lines(rule: str, error: Row, everything: bool = False) -> Iterator[Line]:
@@ -286,9 +287,7 @@ def step_lines(
     context = max(len(before), len(after)) if everything else 2
     lines = difflib.unified_diff(before, after, "before", "after", lineterm="", n=context)
     for line in lines:
-        style: Style | None = next(
-            (style for start, style in _DIFFERENCE if line.startswith(start)), None
-        )
+        style = difference_style(line)
         yield (Styled(line, style) if style else line,)
 
 

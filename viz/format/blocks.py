@@ -122,6 +122,14 @@ ORIGINS: Final = Columns(
 TEXT_LINES: Final = Columns(
     "text_lines", schema.TEXT_LINES, *numbers("lines", "length"), *differences("nodes")
 )
+PASS_TEXTS: Final = Columns(
+    "pass_texts",
+    schema.PASS_TEXTS,
+    *(*differences("rewrite"), *numbers("when"), *strings("kind"), *differences("text")),
+    *(*numbers("text_at"), *differences("lines"), *numbers("lines_at", "left_out")),
+)
+"""The compiler's own texts of the program before (`when` 0) and after (1) a pass: the block and the
+place of the text and of the nodes behind its lines (0: none), and the lines that were left out."""
 ARTIFACT_LINES: Final = Columns("artifact_lines", 0, *numbers("length"), *differences("nodes"))
 """What version 2 had instead of TEXT_LINES, for each text: no block, but the column `lines` of the
 table `artifacts`."""
@@ -138,7 +146,7 @@ REWRITES: Final = Columns(
 
 PACKED: Final = (
     *(PLAIN_NODES, HEADS, NODES, EVENTS, LAUNCHES, PLAIN_MEMORY, MEMORY, RULE_SETS, VISITS),
-    *(TRIES, GATED, ORIGINS, TEXT_LINES, REWRITES),
+    *(TRIES, GATED, ORIGINS, TEXT_LINES, PASS_TEXTS, REWRITES),
 )
 """All kinds of blocks that are columns."""
 OLD: Final = (PLAIN_NODES, PLAIN_MEMORY)

@@ -34,6 +34,7 @@ CAPTURED: Final = 17
 VALUES: Final = 18
 MEMORY: Final = 19
 ORIGINS: Final = 20
+PASS_TEXTS: Final = 21
 
 RULES_PACKED: Final = 3
 """The first version without a table `rules`."""

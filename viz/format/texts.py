@@ -22,7 +22,9 @@ except ImportError:  # a Python that was built without
 
 _PRESET: Final = 1
 _BACK: Final = 1 << 18
-"""Bytes that it looks back. More gain nothing, and to clear the memory for them takes time."""
+"""Bytes that it looks back: to clear the memory for more takes time, and gains nothing but where
+texts that are longer repeat each other."""
+_FARTHEST: Final = 1 << 23
 _MAGIC: Final = b"\xfd7zXZ\x00"
 _FEW: Final = 1 << 15
 """Bytes that zlib looks back over as well."""
@@ -30,12 +32,12 @@ _GROUP: Final = 1 << 24
 """Characters of one blob; more begin another one."""
 
 
-def groups(texts: Sequence[str]) -> Iterator[list[str]]:
-    """`texts` in order, in parts that each make a blob."""
+def groups(texts: Sequence[str], most: int = _GROUP) -> Iterator[list[str]]:
+    """`texts` in order, in parts that each make a blob, of `most` characters if that can be."""
     part: list[str] = []
     size = 0
     for text in texts:
-        if part and size + len(text) > _GROUP:
+        if part and size + len(text) > most:
             yield part
             part, size = [], 0
         part.append(text)
@@ -49,7 +51,8 @@ def pack_texts(texts: Sequence[str]) -> bytes:
     raw = json.dumps(texts, ensure_ascii=False).encode("utf-8", "replace")
     if lzma is None or len(raw) < _FEW:
         return deflate(raw)
-    filters = [{"id": lzma.FILTER_LZMA2, "preset": _PRESET, "dict_size": _BACK, "pb": 0}]
+    back = min(max(_BACK, 2 * max(map(len, texts))), _FARTHEST)
+    filters = [{"id": lzma.FILTER_LZMA2, "preset": _PRESET, "dict_size": back, "pb": 0}]
     return lzma.compress(raw, lzma.FORMAT_XZ, lzma.CHECK_CRC32, filters=filters)
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from viz.importers.mlir import Dump, dumps_in, parse
 from viz.importers.snapshot import Op
+from viz.importers.texts import Text
 from viz.importers.writing import Graph, Passes, symbol
 from viz.write.writer import TraceWriter
 
@@ -62,11 +63,13 @@ class LogImport:
         for dump in dumps_in(lines):
             self._take(dump)
         self._writer.context_end(self._context, at=self._time)
+        self.totals.problems += self._passes.texts.problems()
         if self.totals.dumps and not self.totals.passes:
             self.totals.problems.append("the dump has one state of the program, and no pass")
         return self.totals
 
     def _take(self, dump: Dump) -> None:
+        dump.lines = _without_ends(dump.lines)
         snapshot = parse(dump.lines)
         totals = self.totals
         totals.dumps += 1
@@ -78,7 +81,7 @@ class LogImport:
         if not snapshot.ops:
             return
         key = _anchor(snapshot.root)
-        graph = self._passes.graph(snapshot.root)
+        graph = self._passes.graph(snapshot.root, Text("mlir", dump.lines))
         last = self._states.get(key)
         if last is not None and dump.when == "after":
             self._step(_called(dump), dump, last.graph, graph)
@@ -97,6 +100,16 @@ class LogImport:
 def _called(dump: Dump) -> str:
     """A pass as people call it on the command line, or its class."""
     return dump.argument or dump.name or "?"
+
+
+def _without_ends(lines: list[str]) -> list[str]:
+    """Without the empty lines around them."""
+    begin, end = 0, len(lines)
+    while begin < end and not lines[begin].strip():
+        begin += 1
+    while end > begin and not lines[end - 1].strip():
+        end -= 1
+    return lines[begin:end]
 
 
 def _anchor(root: Op) -> str:

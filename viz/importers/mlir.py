@@ -120,11 +120,12 @@ class _Reader:
         self._scope = _Scope(self._root, block, None)
         self._aliases: dict[str, str] = {}
         self._placed: list[tuple[Op, str]] = []
+        self._line = 0
 
     def read(self, lines: Iterable[str]) -> Snapshot:
         """The snapshot."""
         skipping = False
-        for statement in _statements(lines):
+        for self._line, statement in _statements(lines):
             if statement.startswith("{-#"):
                 skipping = True
             if not skipping:
@@ -206,7 +207,7 @@ class _Reader:
         if name is None:
             self._made.odd += 1
             return
-        op = Op(name[1] or name[2])
+        op = Op(name[1] or name[2], line=self._line)
         rest = text[name.end() :]
         if name[1]:  # the generic form: operands in brackets, which say nothing more
             rest = self._operands(op, rest.lstrip())
@@ -284,22 +285,24 @@ class _Reader:
             block.arguments.append(kind)
 
 
-def _statements(lines: Iterable[str]) -> Iterator[str]:
-    """Lines without comments; those whose round, square or angle brackets are open go on."""
+def _statements(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """Lines without comments, each with its number; those whose round, square or angle brackets are
+    open go on."""
     waiting: list[str] = []
-    depth = size = 0
-    for line in lines:
+    depth = size = begin = 0
+    for number, line in enumerate(lines):
         text = _without_comment(line).strip()
         if not text:
             continue
+        begin = begin if waiting else number
         waiting.append(text)
         depth += _depth(text)
         size += len(text)
         if depth <= 0 or text.endswith("{") or size > _LONGEST:
-            yield " ".join(waiting)
+            yield begin, " ".join(waiting)
             waiting, depth, size = [], 0, 0
     if waiting:
-        yield " ".join(waiting)
+        yield begin, " ".join(waiting)
 
 
 def _without_comment(line: str) -> str:

@@ -13,12 +13,13 @@ from dataclasses import dataclass, field
 class Op:
     """One op. `name`: such as "arith.addi"; `text`: what else stands on its line, with `$0` for its
     first operand and so on; `type`: that of its results; `place`: "file:line", or ""; `operands`:
-    what it reads, as values of other ops."""
+    what it reads, as values of other ops; `line`: where it begins in the dump, from 0."""
 
     name: str
     text: str = ""
     type: str = ""
     place: str = ""
+    line: int = -1
     operands: list[Value] = field(default_factory=lambda: list[Value]())
     blocks: list[Block] = field(default_factory=lambda: list[Block]())
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from viz.importers.snapshot import Block, Op, Value
+from viz.importers.texts import KeptTexts, Text
 from viz.write.writer import TraceWriter
 
 _SYMBOL: Final = re.compile(r'(?:[a-z]\w* )*@("[^"]*"|[\w$.\-]+)')
@@ -37,6 +38,8 @@ class Graph:
     blocks: dict[Block, int]
     arguments: dict[tuple[Block, int], int]
     """By block and place."""
+    text: Text | None = None
+    """As the compiler printed it."""
 
     @property
     def sink(self) -> int:
@@ -50,10 +53,18 @@ class Passes:
     def __init__(self, writer: TraceWriter) -> None:
         self._writer = writer
         self._rules: dict[str, int] = {}
+        self.texts = KeptTexts(writer)
+        """What is kept of the texts of snapshots."""
 
-    def graph(self, root: Op) -> Graph:
-        """Numbers the nodes of a snapshot."""
-        return _Numbering(self._writer, root).made
+    def graph(self, root: Op, text: Text | None = None) -> Graph:
+        """Numbers the nodes of a snapshot, which was printed as a text."""
+        made = _Numbering(self._writer, root).made
+        if text is not None:
+            made.text = text
+            for op in made.ops:
+                if op.line >= 0:
+                    text.nodes.setdefault(op.line, []).append(made.nodes[op])
+        return made
 
     def step(
         self,
@@ -67,6 +78,7 @@ class Passes:
         """A pass that made `after` of `before` at a time; how many steps it has. `detail`: what the
         compiler calls it besides."""
         number = self._writer.rewrite_begin(name, before.sink, context=context, matcher=name, at=at)
+        self.texts.keep(number, before.text, after.text)
         steps = 0
         if before.sink != after.sink:
             pairs = _pairs(before, after)

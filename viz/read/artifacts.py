@@ -54,7 +54,11 @@ class ArtifactBlocks:
             return counts, nodes
         if not isinstance(where, list):
             return np.zeros(0, np.int64), np.zeros(0, np.int64)
-        block, at = _place(cast("list[Any]", where))
+        return self.placed_lines(cast("list[Any]", where))
+
+    def placed_lines(self, where: list[Any]) -> tuple[Ints, Ints]:
+        """The same of a text that has no row. Raises TraceError and BudgetError."""
+        block, at = _place(where)
         if self._lines[0] != block:
             columns = TEXT_LINES.unpack(block_data(self._db, block), each=_KEPT)
             self._lines = block, _Lines(*columns.values())

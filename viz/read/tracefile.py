@@ -34,6 +34,7 @@ from viz.read.database import Database
 from viz.read.eventblocks import EventBlocks, block_data
 from viz.read.nodes import NodeTable
 from viz.read.origins import KernelOrigins
+from viz.read.passtexts import PassTexts
 from viz.read.records import (
     MAX_NAME,
     Context,
@@ -104,6 +105,7 @@ class TraceFile:
         self.gated: dict[int, set[int]] = {}
         """By rewrite that had a gate, the nodes that it kept; of older files, none."""
         self.origins = KernelOrigins(self.nodes)
+        self.pass_texts = PassTexts(self.db)
         self._countable = True
         self._packed: list[RewriteRow] = []
         """Rewrites that were packed and are not yet among the others."""
@@ -123,6 +125,7 @@ class TraceFile:
             schema.TRIES: lambda _first, _count, data: self.try_times.add(data),
             schema.GATED: self._add_gated,
             schema.ORIGINS: lambda _first, _count, data: self.origins.add(data),
+            schema.PASS_TEXTS: lambda _first, _count, data: self.pass_texts.add(data),
             schema.REWRITES: self._add_rewrites,
             schema.CAPTURED: self._add_captured,
         }

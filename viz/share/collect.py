@@ -38,6 +38,7 @@ _ORDER: Final = (
     Group.EMULATIONS,
     Group.CHECKS,
     Group.PASSES,
+    Group.PASS_TEXTS,
     Group.VIEWS,
 )
 """In which groups are made: views after passes, which tell what rules add and remove."""

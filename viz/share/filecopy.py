@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import Any, Final, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
+from core.errors import TraceError
 from viz.dialect.registry import CORE, named_in
 from viz.dialect.rundialect import RunDialect
 from viz.format import schema
@@ -93,6 +95,7 @@ class FileCopy:
             self._copy_context(context, reader)
         for rewrite in self._told(rewrites, _NODES, _ENTRIES):
             self._begin(rewrite)
+            self._copy_pass_texts(rewrite)
         self._copy_events(rewrites)
         for rewrite in rewrites:
             self._output.entries.close_rewrite(rewrite.id)
@@ -253,6 +256,10 @@ class FileCopy:
         for entry in self._kept:
             if isinstance(entry, Rewrite):
                 note(np.asarray((entry.sink, entry.result, *_failed(entry.error)), np.int64))
+                for one in self._file.pass_texts.of(entry.id):
+                    with suppress(TraceError):
+                        lines = self._file.pass_texts.nodes(one)
+                        note(np.asarray([n for line in lines for n in line], np.int64))
                 for arrays, at in self._file.event_blocks.of(entry):
                     rows = [arrays.row[at[arrays.kind[at] == kind]] for kind in _KINDS]
                     note(arrays.match[rows[0], 1:3].ravel())
@@ -329,6 +336,19 @@ class FileCopy:
                 error=self._error(rewrite.error),
             )
         )
+
+    def _copy_pass_texts(self, rewrite: Rewrite) -> None:
+        """Those of a pass, as far as they can be read."""
+        texts = self._file.pass_texts
+        for one in texts.of(rewrite.id):
+            with suppress(TraceError):
+                text = self._word("artifacts.text", texts.text(one))
+                lines = [*texts.nodes(one)]
+                counted = [len(line) for line in lines], [n for line in lines for n in line]
+                kind = self._string("pass_texts.kind", one.kind)
+                self._output.pass_texts.add(
+                    rewrite.id, one.after, kind, text, counted, one.left_out
+                )
 
     def _copy_events(self, rewrites: Sequence[Rewrite]) -> None:
         """Events of all rewrites in the order in which they happened: those of a nested one lie

@@ -102,6 +102,7 @@ TABLE: Final[Mapping[str, How]] = {
     "artifacts.text": How.TEXT,
     "artifacts.facts": How.TEXT,
     "artifacts.title": How.TEXT,
+    "pass_texts.kind": How.TEXT,
     "heads.op": How.TEXT,
     "heads.dtype": How.TEXT,
     "heads.arg": How.TEXT,

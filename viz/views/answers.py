@@ -154,6 +154,15 @@ BUNDLE: Final = _row(
     Subject.REWRITE,
     keep=Keep.ENDED,
 )
+PASS_TEXTS: Final = _row(
+    Store.pass_texts,
+    "/pass-texts/{rewrite}",
+    "PassTexts",
+    "The compiler's own texts of the program before and after a pass",
+    Group.PASS_TEXTS,
+    Subject.WITH_TEXT,
+    keep=Keep.ENDED,
+)
 ACTED: Final = Answer(
     "acted",
     "/acted/{context}?action={action:text}",
@@ -217,6 +226,7 @@ ANSWERS: Final[tuple[Answer, ...]] = (
     USER_LINES,
     SINCE,
     BUNDLE,
+    PASS_TEXTS,
     ACTED,
     EMULATED,
     LINEAGE,

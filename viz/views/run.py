@@ -34,6 +34,8 @@ class Subject(enum.Enum):
     """The whole run."""
     REWRITE = "pass"
     """One rewrite, by its number."""
+    WITH_TEXT = "pass with texts"
+    """One rewrite that has texts of the compiler's own, by its number."""
     KERNEL = "kernel"
     """One kernel, by the number of its context."""
     SCHEDULE = "schedule"
@@ -75,6 +77,7 @@ class Group(enum.Enum):
     SCHEDULES = "texts of schedules"
     VIEWS = "views"
     PASSES = "passes"
+    PASS_TEXTS = "texts of passes"
     EMULATIONS = "emulations"
     CHECKS = "results of checks"
     HISTORIES = "histories"
@@ -294,6 +297,10 @@ class Run(Protocol):
         """One rewrite with all of its steps."""
         ...
 
+    def pass_texts(self, rewrite: int) -> dict[str, Any] | None:
+        """The compiler's own texts before and after a rewrite."""
+        ...
+
     def kernel(self, context: int) -> dict[str, Any] | None:
         """A kernel and its texts."""
         ...
@@ -324,6 +331,7 @@ def subjects(run: Run) -> Mapping[Subject, list[int]]:
     scopes = dict.fromkeys(run.scope_of(number) for number in rewrites)
     return {
         Subject.REWRITE: rewrites,
+        Subject.WITH_TEXT: [row["id"] for row in rows if row.get("text") is True],
         Subject.KERNEL: [row["id"] for row in contexts if row["label"] == "kernel"],
         Subject.SCHEDULE: [row["id"] for row in contexts if row["label"] == "schedule"],
         Subject.CHECKED: run.checked(),

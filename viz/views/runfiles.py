@@ -188,5 +188,7 @@ class RunFiles:
                 is_root = entry.id == process.root.id
                 target = process.target if is_root else ""
                 above = process.kernel if is_root else process.id(parent or process.root.id)
-            self.tree.put(entry, process.id(entry.id), above, self.place_of(process), target)
+            has_text = process.file.pass_texts.has(entry.id)
+            place = self.place_of(process)
+            self.tree.put(entry, process.id(entry.id), above, place, target, has_text)
         self.tree.settle()

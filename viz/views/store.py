@@ -31,6 +31,7 @@ from viz.views.emulations import Emulations
 from viz.views.lineage import rewrites_in, scope_of
 from viz.views.lineages import Lineages
 from viz.views.overview.overviews import Overviews
+from viz.views.passtexts import pass_texts
 from viz.views.process import Process
 from viz.views.rules.cost import costs
 from viz.views.rules.times import pass_rules, rule_times
@@ -165,6 +166,17 @@ class Store:
                 process.node_counts.learn,
                 process.kernels.graph_of(record),
             )
+
+    def pass_texts(self, rewrite: int) -> dict[str, Any] | None:
+        """The compiler's own texts before and after a rewrite; None for a number that no rewrite
+        has."""
+        with self._lock:
+            found = self._files.find(rewrite, lambda f: f.rewrites)
+        if found is None:
+            return None
+        with self._tracing, answering("the texts of this pass"):
+            process, record = found
+            return pass_texts(process.file, record, process.id, process.node)
 
     def is_open(self, rewrite: int) -> bool:
         """Whether a rewrite may still get more steps."""

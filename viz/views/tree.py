@@ -49,6 +49,8 @@ class Row:
     below is no part of what the program did, and is not counted above."""
     arch: str = ""
     """Of a kernel of the program: the target that it was compiled for."""
+    text: bool = False
+    """Of a rewrite: whether it has texts of the compiler's own, before and after it."""
 
 
 class Tree:
@@ -93,6 +95,7 @@ class Tree:
         parent: int,
         place: Callable[[str], str],
         target: str | None = None,
+        has_text: bool = False,
     ) -> None:
         """Adds a row or brings it up to date. `number` and `parent` count in the whole run; `place`
         shortens "file:line". After the last one, `settle` counts. `target`, even "": of a kernel
@@ -114,7 +117,7 @@ class Tree:
         row = self.rows[at]
         more = entry.matches - row.steps, entry.declines - row.declines
         caller = place(entry.caller)
-        self._set(at, status=status, ms=ms, nodes=entry.nodes, caller=caller)
+        self._set(at, status=status, ms=ms, nodes=entry.nodes, caller=caller, text=has_text)
         self._count(at, *more)
 
     def drop(self, numbers: Iterable[int]) -> None:

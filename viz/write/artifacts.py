@@ -16,6 +16,8 @@ from viz.write.log import Log
 
 _GROUP = 1 << 20
 """Lines, and nodes behind lines, of one block; more begin another one."""
+NodesOfLines = tuple[Sequence[int], Sequence[int] | Ints]
+"""The number of nodes behind each line of a text, and all of these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +79,11 @@ class Artifacts:
                 bodies[one]["text"] = [number, place]
             blocks.append(BlockRow(number, schema.TEXTS, 0, len(texts), pack_texts(texts)))
             at += len(texts)
-        for part in _line_groups(new):
+        for part in line_groups([(one.counts, one.nodes) for one in new]):
             number = first + len(blocks)
             for place, one in enumerate(part):
                 bodies[one]["lines"] = [number, place]
-            packed = _pack_lines([new[one] for one in part])
+            packed = pack_lines([(new[one].counts, new[one].nodes) for one in part])
             blocks.append(BlockRow(number, schema.TEXT_LINES, 0, len(part), packed))
         rows = [
             ArtifactRow(number, *one.of, pack_json(body), b"")
@@ -93,12 +95,12 @@ class Artifacts:
         return NewArtifacts(blocks, rows, lambda: self._new.forget(end))
 
 
-def _line_groups(new: Sequence[_Artifact]) -> list[list[int]]:
+def line_groups(lines: Sequence[NodesOfLines]) -> list[list[int]]:
     """The places of those that have lines, in parts that each make a block."""
     parts: list[list[int]] = []
     size = _GROUP
-    for at, one in enumerate(new):
-        own = len(one.counts) + len(one.nodes)
+    for at, (counts, nodes) in enumerate(lines):
+        own = len(counts) + len(nodes)
         if not own:
             continue
         if size + own > _GROUP:
@@ -109,8 +111,9 @@ def _line_groups(new: Sequence[_Artifact]) -> list[list[int]]:
     return parts
 
 
-def _pack_lines(part: Sequence[_Artifact]) -> bytes:
-    lines = [len(one.counts) for one in part]
-    counts = np.concatenate([np.asarray(one.counts, np.int64) for one in part])
-    nodes = np.concatenate([np.asarray(one.nodes, np.int64) for one in part])
+def pack_lines(part: Sequence[NodesOfLines]) -> bytes:
+    """A block of kind TEXT_LINES."""
+    lines = [len(counts) for counts, _ in part]
+    counts = np.concatenate([np.asarray(counts, np.int64) for counts, _ in part])
+    nodes = np.concatenate([np.asarray(nodes, np.int64) for _, nodes in part])
     return TEXT_LINES.pack((lines, counts, nodes))

@@ -35,6 +35,7 @@ from viz.write.entries import Entries
 from viz.write.eventlog import EventLog
 from viz.write.log import Block, Log, Taken
 from viz.write.numbering import Numbering
+from viz.write.passtexts import PassTexts
 from viz.write.trytimes import TryTimes
 from viz.write.visits import VisitCounts
 
@@ -110,6 +111,7 @@ class Output:
         self.gated = Samples(GATED)
         self.origins = Samples(ORIGINS)
         self.artifacts = Artifacts()
+        self.pass_texts = PassTexts()
         self.user_lines = Lines()
         self.captured = CapturedValues()
         self._kernels: Log[KernelRow] = Log()
@@ -197,6 +199,8 @@ class Output:
         number(events.blocks)
         artifacts = self.artifacts.take(self._last_block + len(blocks) + 1)
         blocks += artifacts.blocks
+        pass_texts = self.pass_texts.take(self._last_block + len(blocks) + 1)
+        blocks += pass_texts.blocks
         changes = self.entries.take(events.counts)
         number(changes.packed)
         kernels, meta = self._kernels.items(), self._meta.items()
@@ -213,7 +217,7 @@ class Output:
         ]
         forget = [
             *(part.forget for part in taken),
-            *(artifacts.forget, changes.forget),
+            *(artifacts.forget, pass_texts.forget, changes.forget),
             events.forget,  # after `changes`: it looks which rewrites are still open
             lambda: self._kernels.forget(kernels_end),
             lambda: self._meta.forget(meta_end),

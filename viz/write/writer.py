@@ -25,6 +25,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
+from typing import Literal
 
 from viz.environment import absolute
 from viz.files.claim import Claim
@@ -336,6 +337,23 @@ class TraceWriter:
         """The same, with the number of nodes of each line, and all of them in one list; without a
         text where that follows from the nodes (viz/replay/listing.py)."""
         self._output.artifacts.add(context, kind, target, text, counts, nodes, facts, title)
+
+    def pass_text(
+        self,
+        rewrite: int,
+        when: Literal["before", "after"],
+        kind: str,
+        text: str,
+        *,
+        lines: Sequence[Sequence[int]] = (),
+        left_out: int = 0,
+    ) -> None:
+        """The compiler's own text of the program before or after a pass; `kind`: its language, such
+        as "mlir". `lines`: per line the nodes behind it; `left_out`: lines that are not in it."""
+        flat = [node for line in lines for node in line]
+        counted = [len(line) for line in lines], flat
+        number = self.string(kind)
+        self._output.pass_texts.add(rewrite, when == "after", number, text, counted, left_out)
 
     def user_lines(
         self,

@@ -136,6 +136,7 @@ def marked(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Sto
         t.match(number, fold, y, x, {m("events.match_sig"): x}, ns=5000)
         t.visited(m("visits.pass"), t.rule_set([fold]), {m("visits.op"): 3}, {})
         t.tried(0, fold, 3, 30_000, name=m("tries.pass"))
+        t.pass_text(number, "before", m("pass_texts.kind"), f"load {m('artifacts.text')}\n")
         t.rewrite_end(number, 0, error=error)
         t.kernel(
             kernel,

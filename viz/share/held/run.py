@@ -30,6 +30,7 @@ from viz.views.answers import (
     KERNEL,
     LINEAGE,
     ORIGINS,
+    PASS_TEXTS,
     RULE_MATCHES,
     RULE_TOTALS,
     RULES,
@@ -322,6 +323,10 @@ class Reopened:
     def bundle(self, rewrite: int) -> Data | None:
         """See Run."""
         return self.ask(BUNDLE, rewrite)
+
+    def pass_texts(self, rewrite: int) -> Data | None:
+        """See Run."""
+        return self.ask(PASS_TEXTS, rewrite)
 
     def kernel(self, context: int) -> Data | None:
         """See Run."""

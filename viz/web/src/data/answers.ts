@@ -3,7 +3,7 @@
  * tests.docs.generate` from the tables in viz/views/answers.py, viz/why/answers.py,
  * viz/check/known/answers.py and viz/compare/answers.py: change those.
  */
-import type { Bundle } from "./messages/bundle";
+import type { Bundle, PassTexts } from "./messages/bundle";
 import type { Comparison, PassAlignment, ScopeComparison, SourceDifference } from "./messages/compare";
 import type { Emulation } from "./messages/emulation";
 import type { Acted, Kernel, Origins, Schedule } from "./messages/kernel";
@@ -48,6 +48,8 @@ export interface Answers {
   since: { takes: []; gives: Since };
   /** One graph_rewrite with all of its steps. */
   bundle: { takes: [rewrite: number]; gives: Bundle };
+  /** The compiler's own texts of the program before and after a pass. */
+  passTexts: { takes: [rewrite: number]; gives: PassTexts };
   /** What an action of the compiler's own, of the dialect of the run, says of a kernel. */
   acted: { takes: [context: number, action: string]; gives: Acted };
   /** What was emulated of a kernel, the newest last. */
@@ -91,6 +93,7 @@ export const PATHS: Record<keyof Answers, string> = {
   userLines: "/user-lines",
   since: "/since",
   bundle: "/rewrites/{rewrite}",
+  passTexts: "/pass-texts/{rewrite}",
   acted: "/acted/{context}?action={action:text}",
   emulated: "/emulated/{context}",
   lineage: "/lineage/{scope}",

@@ -19,6 +19,7 @@ function sameRow(a: Row, b: Row): boolean {
     a.status === b.status &&
     a.ms === b.ms &&
     a.nodes === b.nodes &&
+    a.text === b.text &&
     a.declines === b.declines &&
     a.name === b.name &&
     a.id === b.id &&

@@ -71,6 +71,26 @@ export interface Bundle {
   truncated: null | string;
 }
 
+/** The compiler's own text of the program before or after a pass. */
+export interface PassText {
+  /** Its language, such as "mlir". */
+  kind: string;
+  text: string;
+  /** Of each line the nodes behind it, as far as that is known. */
+  lines: number[][];
+  /** Lines that were not kept. */
+  leftOut: number;
+  /** Why it cannot be read, or "". */
+  error: string;
+}
+
+/** Null where the compiler did not print it. */
+export interface PassTexts {
+  rewrite: number;
+  before: PassText | null;
+  after: PassText | null;
+}
+
 /** The distinct nodes of one rewrite ("contents"), as parallel arrays. */
 export interface NodeTable {
   /** Trace-wide node id, shown as u123. */

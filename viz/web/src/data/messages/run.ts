@@ -129,6 +129,8 @@ export interface Row {
   target?: string;
   /** Of a kernel of the program: the target that it was compiled for. Missing in older exports. */
   arch?: string;
+  /** Of a pass: whether it has texts of the compiler's own. Missing in older exports. */
+  text?: boolean;
 }
 
 /** The lines of the user's program that the run names, as they were when it ran. */

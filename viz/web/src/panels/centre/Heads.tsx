@@ -5,13 +5,25 @@ import { stage, stats } from "../../state/stage";
 import { bundle, currentStep, ruleName, step } from "../../state/state";
 import { Icon } from "../../ui/Icon";
 import { Menu, MenuItem } from "../../ui/over/Menu";
-import { graphLink, setMode, setScope, type Mode } from "./link";
+import { PassTextCounts } from "../../parts/passtext/PassTextPane";
+import { graphLink, modes, setMode, setScope, shownMode, type Mode } from "./link";
 
 export function Heads() {
   const k = step.value;
   const before = bundle.value?.steps[k - 2];
   const at = currentStep.value;
-  const { mode } = graphLink.value;
+  const mode = shownMode.value;
+  if (mode === "own")
+    return (
+      <div class="pts one">
+        <div class="pt">
+          <b>Compiler's text</b>
+          <span class="nw">before and after the pass</span>
+          <PassTextCounts />
+          <Menus />
+        </div>
+      </div>
+    );
   if (mode !== "side")
     return (
       <div class="pts one">
@@ -64,7 +76,7 @@ function Menus() {
 function Scope() {
   const s = stats.value;
   const all = graphLink.value.scope === "all";
-  const hasGraph = graphLink.value.mode !== "text";
+  const hasGraph = !["text", "own"].includes(shownMode.value);
   if (!bundle.value) return null;
   const counts =
     s && hasGraph
@@ -154,15 +166,15 @@ function Fold({ title, on }: { title: string; on: typeof foldIndex }) {
   );
 }
 
-const MODES: Record<Mode, string> = { side: "Side by side", merged: "Merged", text: "Text" };
+const MODES: Record<Mode, string> = { side: "Side by side", merged: "Merged", text: "Text", own: "Compiler's text" };
 
 function Layout() {
-  const { mode } = graphLink.value;
+  const mode = shownMode.value;
   return (
     <Menu
       label={`Layout ${MODES[mode]}: choose`}
       class="btn sm quiet layout"
-      title="Side by side, merged into one graph, or as text (M)"
+      title="Side by side, merged into one graph, as text, or the compiler's own text (M)"
       button={
         <>
           <span class="wide">{MODES[mode]}</span>
@@ -172,7 +184,7 @@ function Layout() {
       }
     >
       {(close) =>
-        (["side", "merged", "text"] as const).map((one) => (
+        modes.value.map((one) => (
           <MenuItem
             key={one}
             ticked={one === mode}

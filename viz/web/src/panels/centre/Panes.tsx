@@ -11,14 +11,15 @@ import {
 } from "../../state/state";
 import { stage } from "../../state/stage";
 import { Heads } from "./Heads";
-import { graphLink } from "./link";
+import { PassTextPane } from "../../parts/passtext/PassTextPane";
+import { graphLink, shownMode } from "./link";
 import { busy, cancelLayout, mountStage } from "./mount";
 import { TextPane } from "./TextPane";
 
 export function Panes() {
   const host = useRef<HTMLDivElement>(null);
   useEffect(() => mountStage(host.current!), []);
-  const mode = graphLink.value.mode;
+  const mode = shownMode.value;
   return (
     <div class="panes" data-region="Graph">
       <Heads />
@@ -29,6 +30,11 @@ export function Panes() {
       {mode === "text" && bundle.value && (
         <div class="cover text">
           <TextPane />
+        </div>
+      )}
+      {mode === "own" && (
+        <div class="cover text">
+          <PassTextPane whole={graphLink.value.scope === "all"} />
         </div>
       )}
       <States />

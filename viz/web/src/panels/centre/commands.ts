@@ -1,12 +1,13 @@
 /** Commands of the graph panes. */
 import { announce } from "../../state/actions";
 import { stage } from "../../state/stage";
-import { graphLink, nextMode, setMode, setScope } from "./link";
+import { graphLink, nextMode, setMode, setScope, shownMode } from "./link";
+import { hasTexts } from "../../parts/passtext/store";
 import { foldBlocks, foldConstants, foldIndex } from "../../state/prefs";
 import { type Command, hasPass, hasSlot, hasStep } from "../../parts/command";
 
 /** Whether a graph is drawn, rather than its text. */
-const hasGraph = (): boolean => hasPass() && graphLink.value.mode !== "text";
+const hasGraph = (): boolean => hasPass() && !["text", "own"].includes(shownMode.value);
 
 export const graphCommands: readonly Command[] = [
   {
@@ -68,7 +69,7 @@ export const graphCommands: readonly Command[] = [
   },
   {
     id: "layout",
-    title: "Next layout: side by side, merged, text",
+    title: "Next layout: side by side, merged, text, the compiler's text",
     group: "Graph",
     keys: ["M"],
     when: hasPass,
@@ -91,6 +92,15 @@ export const graphCommands: readonly Command[] = [
     keys: [],
     when: hasPass,
     run: () => setMode("text"),
+  },
+  {
+    id: "own-text",
+    title: "The compiler's own text before and after the pass",
+    words: "ir dump print mlir hlo source layout",
+    group: "Graph",
+    keys: [],
+    when: () => hasPass() && hasTexts.value,
+    run: () => setMode("own"),
   },
   {
     id: "fit",

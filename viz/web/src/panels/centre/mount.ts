@@ -7,7 +7,7 @@ import { asProblem } from "../../data/backend";
 import { bindSlots } from "../../model/bindings";
 import { bundle, currentStep, hovered, sides, step, view } from "../../state/state";
 import { fitMarks, lit, stage, stats } from "../../state/stage";
-import { graphLink, setScope } from "./link";
+import { graphLink, setScope, shownMode } from "./link";
 import { foldBlocks, foldConstants, foldIndex } from "../../state/prefs";
 import { themeVersion } from "../../state/theme";
 
@@ -40,7 +40,8 @@ export function mountStage(host: HTMLElement): () => void {
       made.setStep(step.value);
     }),
     effect(() => {
-      if (graphLink.value.mode !== "text") made.setMode(graphLink.value.mode);
+      const mode = shownMode.value;
+      if (mode === "side" || mode === "merged") made.setMode(mode);
     }),
     effect(() => made.setScope(graphLink.value.scope)),
     effect(() => made.setFoldConstants(foldConstants.value)),

@@ -6,6 +6,7 @@ import { graphLink } from "./link";
 import { Legend } from "./Legend";
 import { overlay } from "../../state/state";
 import { cancelLayout } from "./mount";
+import { watchedTexts } from "../../parts/passtext/store";
 import { Panes } from "./Panes";
 
 export const centrePanel: FramePanel = {
@@ -16,6 +17,7 @@ export const centrePanel: FramePanel = {
   commands: graphCommands,
   moreCommands: targetCommands,
   link: graphLink,
+  start: () => watchedTexts.start(),
   escape: cancelLayout,
 };
 

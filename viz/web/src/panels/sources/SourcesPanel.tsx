@@ -1,8 +1,13 @@
-/** The sources at the foot of the graphs, as wide as the window: one line each, or half of the room. */
+/**
+ * The sources at the foot of the graphs, as wide as the window: one line each, or half of the room. Of a
+ * pass outside of kernels and schedules the compiler's own text, if there is one.
+ */
 import { sourcesSize, toggleSources } from "../../parts/kernel/room";
+import { PassTextCounts, PassTextPane } from "../../parts/passtext/PassTextPane";
+import { hasTexts } from "../../parts/passtext/store";
 import { wideEdit } from "../../parts/source/edits";
 import { KernelSources } from "../../parts/sources/KernelSources";
-import { view } from "../../state/state";
+import { currentKernel, currentSchedule, view } from "../../state/state";
 import { Divider } from "../../ui/Divider";
 import { Icon } from "../../ui/Icon";
 
@@ -11,36 +16,51 @@ export function SourcesPanel() {
   const size = wideEdit.value === null ? sourcesSize.value : "wide";
   // Under another page it only keeps its room, so that the graphs lie as they did.
   if (view.value.page !== "graphs") return <div class="sources" data-size={size} />;
-  return (
-    <KernelSources
-      size={size}
-      tools={
-        <button
-          type="button"
-          class="btn sm quiet"
-          aria-expanded={half}
-          title={`${half ? "One line per source" : "Half of the room for the sources"} (S)`}
-          onClick={toggleSources}
-        >
-          <span class={half ? "" : "flip"}>
-            <Icon name="down" />
-          </span>
-          {half ? "Strip" : "Half"} <kbd>S</kbd>
-        </button>
-      }
-      edge={
-        half && (
-          <Divider
-            part="foot"
-            label="Height of the sources"
-            class="top-edge"
-            axis="y"
-            grows={-1}
-            min={140}
-            max={1200}
-          />
-        )
-      }
+  const edge = half && (
+    <Divider
+      part="foot"
+      label="Height of the sources"
+      class="top-edge"
+      axis="y"
+      grows={-1}
+      min={140}
+      max={1200}
     />
+  );
+  if (hasTexts.value && !currentKernel.value && !currentSchedule.value)
+    return (
+      <section class="sources" data-size={sourcesSize.value} data-region="Sources" aria-label="Sources">
+        {edge}
+        <div class="src-head">
+          <h2>Compiler's text</h2>
+          {half && <PassTextCounts />}
+          <span class="sp" />
+          <Size />
+        </div>
+        {half ? (
+          <PassTextPane whole={false} />
+        ) : (
+          <div class="state">The program as the compiler printed it before and after this pass.</div>
+        )}
+      </section>
+    );
+  return <KernelSources size={size} tools={<Size />} edge={edge} />;
+}
+
+function Size() {
+  const half = sourcesSize.value === "half";
+  return (
+    <button
+      type="button"
+      class="btn sm quiet"
+      aria-expanded={half}
+      title={`${half ? "One line per source" : "Half of the room for the sources"} (S)`}
+      onClick={toggleSources}
+    >
+      <span class={half ? "" : "flip"}>
+        <Icon name="down" />
+      </span>
+      {half ? "Strip" : "Half"} <kbd>S</kbd>
+    </button>
   );
 }

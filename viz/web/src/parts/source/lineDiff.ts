@@ -1,6 +1,7 @@
 /**
  * Which lines of a text were removed and added: Myers' greedy algorithm on lines, after equal starts
- * and ends are set apart. Texts that differ in too many lines count as replaced. Pure.
+ * and ends are set apart. Where texts differ in too many lines, those that occur once in both are
+ * kept, and what is between them is compared; where there are none, they count as replaced. Pure.
  */
 
 export interface Line {
@@ -18,25 +19,29 @@ const MOST_DIFFERENCES = 800;
 export function lineDiff(before: string, after: string): Line[] {
   const a = before.split("\n");
   const b = after.split("\n");
+  let old = 0;
+  let now = 0;
+  return kindsOf(a, b).map((kind) => {
+    if (kind !== "add") old += 1;
+    if (kind !== "del") now += 1;
+    const text = (kind === "del" ? a[old - 1] : b[now - 1]) ?? "";
+    return { kind, text, old: kind === "add" ? 0 : old, now: kind === "del" ? 0 : now };
+  });
+}
+
+/** How `a` becomes `b`: for each line of both, in order, whether it stays, goes or comes. */
+export function kindsOf(a: readonly string[], b: readonly string[]): Line["kind"][] {
   let start = 0;
   while (start < a.length && start < b.length && a[start] === b[start]) start += 1;
   let end = 0;
   while (end < Math.min(a.length, b.length) - start && a.at(-1 - end) === b.at(-1 - end)) end += 1;
   const oldMiddle = a.slice(start, a.length - end);
   const newMiddle = b.slice(start, b.length - end);
-  const kinds: Line["kind"][] = [
+  return [
     ...Array<"same">(start).fill("same"),
     ...script(oldMiddle, newMiddle),
     ...Array<"same">(end).fill("same"),
   ];
-  let old = 0;
-  let now = 0;
-  return kinds.map((kind) => {
-    if (kind !== "add") old += 1;
-    if (kind !== "del") now += 1;
-    const text = (kind === "del" ? a[old - 1] : b[now - 1]) ?? "";
-    return { kind, text, old: kind === "add" ? 0 : old, now: kind === "del" ? 0 : now };
-  });
 }
 
 /** How `a` becomes `b`, line by line. */
@@ -55,7 +60,55 @@ function script(a: readonly string[], b: readonly string[]): Line["kind"][] {
       if (x >= a.length && x - k >= b.length) return traced(rounds, a.length, b.length, most);
     }
   }
-  return [...Array<"del">(a.length).fill("del"), ...Array<"add">(b.length).fill("add")];
+  return between(a, b);
+}
+
+/** The same by the lines that occur once in both. */
+function between(a: readonly string[], b: readonly string[]): Line["kind"][] {
+  const kinds: Line["kind"][] = [];
+  let [x, y] = [0, 0];
+  for (const [i, j] of [...kept(a, b), [a.length, b.length] as const]) {
+    const [old, now] = [a.slice(x, i), b.slice(y, j)];
+    if (old.length < a.length || now.length < b.length) kinds.push(...kindsOf(old, now));
+    else
+      kinds.push(...Array<"del">(old.length).fill("del"), ...Array<"add">(now.length).fill("add"));
+    if (i < a.length) kinds.push("same");
+    [x, y] = [i + 1, j + 1];
+  }
+  return kinds;
+}
+
+/** Places in both of the most lines that occur once in each and stand in one order. */
+function kept(a: readonly string[], b: readonly string[]): (readonly [number, number])[] {
+  const placesB = once(b);
+  const pairs = [...once(a)].flatMap(([line, i]) => {
+    const j = placesB.get(line);
+    return j === undefined ? [] : [{ i, j, before: -1 }];
+  });
+  const ends: number[] = []; // of the chains of each length, the one that ends first
+  pairs.forEach((pair, at) => {
+    let [low, high] = [0, ends.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (pairs[ends[middle]!]!.j < pair.j) low = middle + 1;
+      else high = middle;
+    }
+    pair.before = low ? ends[low - 1]! : -1;
+    ends[low] = at;
+  });
+  const chain: (readonly [number, number])[] = [];
+  for (let at = ends.at(-1) ?? -1; at >= 0; at = pairs[at]!.before)
+    chain.push([pairs[at]!.i, pairs[at]!.j]);
+  return chain.reverse();
+}
+
+/** The places of lines that occur once. */
+function once(lines: readonly string[]): Map<string, number> {
+  const places = new Map<string, number>();
+  const more = new Set<string>();
+  lines.forEach((line, at) => (places.has(line) ? more.add(line) : places.set(line, at)));
+  for (const line of more) places.delete(line);
+  return places;
 }
 
 /** The way back through the rounds, turned to run forward. */

@@ -36,6 +36,16 @@ const LANGUAGES: Record<string, Language> = {
       /^(?:define|declare|call|tail|phi|add|sub|mul|[us]div|[us]rem|shl|[la]shr|and|or|xor|load|store|br|label|icmp|fcmp|fadd|fsub|fmul|fdiv|fneg|select|getelementptr|inbounds|nuw|nsw|fast|contract|ret|void|alloca|bitcast|addrspacecast|[sz]ext|trunc|fptrunc|fpext|[us]itofp|fpto[us]i|extractelement|insertelement|shufflevector|atomicrmw|fence|unreachable|switch|target|attributes|source_filename|ptr|half|float|double|bfloat|i\d+|to|align|eq|ne|[us][lg][te]|o(?:eq|ne|lt|le|gt|ge)|u(?:eq|ne))$/,
     mnemonics: false,
   },
+  mlir: {
+    lineComment: ["//"],
+    words: /^(?:[a-z]\w*(?:\.\w+)+|module|func|return|loc|block)$/,
+    mnemonics: false,
+  },
+  hlo: {
+    lineComment: ["//"],
+    words: /^(?:HloModule|ENTRY|ROOT|FileNames|FunctionNames|FileLocations|StackFrames|metadata)$/,
+    mnemonics: false,
+  },
   c: { lineComment: ["//"], block: ["/*", "*/"], words: C_WORDS, mnemonics: false },
   python: {
     lineComment: ["#"],
@@ -54,6 +64,8 @@ export function languageOf(kind: string): string {
     llvm: "llvm",
     cpu_asm: "asm",
     python: "python",
+    mlir: "mlir",
+    hlo: "hlo",
   };
   return known[kind] ?? "c";
 }

@@ -1,0 +1,149 @@
+/** The compiler's own text before and after a pass as one difference, whose lines select nodes. */
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { announce, go } from "../../state/actions";
+import { clip, count, plural } from "../../state/format";
+import { hovered, view } from "../../state/state";
+import { languageOf, pieces, startState } from "../../ui/code/languages";
+import { visibleRange } from "../../ui/visibleRange";
+import { Failed } from "../Failed";
+import { isChanged, shownLines, type Shown, type TextLine } from "./lines";
+import { lines, placeOfLine, seen, selected, texts, watchedTexts } from "./store";
+
+const LINE = 16;
+const LONGEST = 2000;
+const CLASSES = { keyword: "k", number: "nn", comment: "cm", string: "cm", label: "b" } as const;
+const SIGNS = { same: "", named: "", del: "−", add: "+" } as const;
+
+/** `whole`: unchanged lines are not folded. */
+export function PassTextPane({ whole }: { whole: boolean }) {
+  useEffect(() => {
+    seen.value += 1;
+    return () => void (seen.value -= 1);
+  }, []);
+  if (watchedTexts.error.value)
+    return <Failed problem={watchedTexts.error.value} retry={watchedTexts.retry} />;
+  const found = texts.value;
+  if (!found) return <div class="state">Loading the text of the pass</div>;
+  const errors = [found.before, found.after].flatMap((text) => (text?.error ? [text.error] : []));
+  if (errors.length)
+    return <div class="state">The text of this pass cannot be read: {errors.join("; ")}.</div>;
+  return <Lines key={found.rewrite} whole={whole} />;
+}
+
+function Lines({ whole }: { whole: boolean }) {
+  const box = useRef<HTMLDivElement>(null);
+  const [scroll, setScroll] = useState(0);
+  const [height, setHeight] = useState(400);
+  const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
+  useLayoutEffect(() => {
+    const el = box.current!;
+    const watch = new ResizeObserver(() => setHeight(el.clientHeight));
+    watch.observe(el);
+    return () => watch.disconnect();
+  }, []);
+  const all = lines.value;
+  const shown = useMemo(() => shownLines(all, whole, open), [all, whole, open]);
+  const chosen = selected.value;
+  const lit = (line: TextLine): boolean => line.nodes.some((node) => chosen.has(node));
+  useEffect(() => {
+    if (!chosen.size) return;
+    const at = shown.findIndex((one) => "line" in one && lit(one.line));
+    const el = box.current!;
+    const top = at * LINE;
+    if (at >= 0 && (top < el.scrollTop || top + LINE > el.scrollTop + el.clientHeight))
+      el.scrollTop = top - el.clientHeight / 2;
+  }, [view.value.slot, all]);
+  const { from, to } = visibleRange(scroll, height, LINE, shown.length);
+  const kind = (texts.value?.after ?? texts.value?.before)?.kind ?? "";
+  return (
+    <div
+      class="textdiff passtext"
+      ref={box}
+      tabIndex={0}
+      role="region"
+      aria-label="The compiler's text before and after the pass"
+      onScroll={(e) => setScroll(e.currentTarget.scrollTop)}
+      onPointerLeave={() => (hovered.value = null)}
+    >
+      <div class="virtual code" style={{ height: `${shown.length * LINE}px` }}>
+        <div style={{ height: `${from * LINE}px` }} />
+        {shown.slice(from, to).map((one) =>
+          "line" in one ? (
+            <Line key={one.at} line={one.line} language={languageOf(kind)} lit={lit(one.line)} />
+          ) : (
+            <Folded
+              key={one.at}
+              one={one}
+              unfold={() => setOpen(new Set([...open, one.at]))}
+            />
+          ),
+        )}
+      </div>
+    </div>
+  );
+}
+
+function Folded({ one, unfold }: { one: Shown & { folded: number }; unfold: () => void }) {
+  return (
+    <button type="button" class="ln fold t3" title="Show these lines" onClick={unfold}>
+      <i />
+      <i />
+      <span class="sg">⋮</span>
+      <span>{plural(one.folded, "unchanged line")}</span>
+    </button>
+  );
+}
+
+function Line({ line, language, lit }: { line: TextLine; language: string; lit: boolean }) {
+  const { text, cut } = clip(line.text, LONGEST);
+  const parts = useMemo(() => pieces(language, text, startState()), [language, text]);
+  const tint = { same: "", named: "", del: " dd", add: " da" }[line.kind];
+  const linked = line.nodes.length > 0;
+  const isBefore = line.kind === "del";
+  const pick = (): void => {
+    const slot = placeOfLine(line.nodes, isBefore);
+    if (slot === null) announce("The graph of the pass does not show the node of this line");
+    else go({ slot, uid: null });
+  };
+  return (
+    <div
+      class={`ln${tint}${lit ? " hl" : ""}${linked ? " linked" : ""}`}
+      title={line.kind === "named" ? "The same, with other names of values" : undefined}
+      onClick={linked ? pick : undefined}
+      onPointerEnter={() =>
+        (hovered.value = linked ? placeOfLine(line.nodes, isBefore) : null)
+      }
+    >
+      <i>{line.old || ""}</i>
+      <i>{line.now || ""}</i>
+      <span class="sg">{SIGNS[line.kind]}</span>
+      <span>
+        {parts.map((part, i) => (
+          <span key={i} class={part.kind ? CLASSES[part.kind] : undefined}>
+            {part.text}
+          </span>
+        ))}
+        {cut > 0 && <span class="t3"> … {count(cut)} more characters</span>}
+      </span>
+    </div>
+  );
+}
+
+/** "12 lines added, 3 removed", and what was not kept of the texts. */
+export function PassTextCounts() {
+  const found = texts.value;
+  if (!found) return null;
+  const added = lines.value.filter((line) => line.kind === "add").length;
+  const removed = lines.value.filter((line) => line.kind === "del").length;
+  const cut = Math.max(found.before?.leftOut ?? 0, found.after?.leftOut ?? 0);
+  const alone = !found.before ? "only the text after it" : !found.after ? "only the text before it" : "";
+  const changed = lines.value.some(isChanged)
+    ? `${plural(added, "line")} added, ${count(removed)} removed`
+    : "no line changed";
+  return (
+    <span class="t3 num el" title={cut ? `${plural(cut, "line")} at the end were not kept` : undefined}>
+      {alone || changed}
+      {cut > 0 && `, cut: ${plural(cut, "more line")}`}
+    </span>
+  );
+}
