@@ -212,7 +212,7 @@ def _called(
 ) -> Fires | Declines | Raises:
     """What the function makes of one match."""
     given = rule.variants[0].call.keywords(dict(binds), ctx)
-    tracer = _Returns(getattr(inspect.unwrap(rule.function), "__code__", None))
+    tracer = Returns(getattr(inspect.unwrap(rule.function), "__code__", None))
     try:
         result = tracer.call(rule.function, given)
     except Exception as error:
@@ -222,7 +222,7 @@ def _called(
     return Declines(binds, *tracer.where(rule), ways)
 
 
-class _Returns:
+class Returns:
     """Keeps the line on which one function was left, and what its locals were there."""
 
     def __init__(self, code: Any) -> None:

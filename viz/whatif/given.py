@@ -9,17 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from core.errors import CompileError, EnvError, UopvizError
-from core.helpers import Context
+from core.errors import CompileError, UopvizError
 from core.isolation.client import Fault
 from core.isolation.safety import check_kernel
 from core.target import Target, target_named
 from core.uop.serial import from_data
 from core.uop.uop import UOp
-from viz.format.cells import as_int, as_text
+from viz.format.cells import as_text
 
-COMPILING: Final = ("NOOPT", "TC", "TC_OPT", "ALLOW_TF32", "CPU_THREADS")
-"""Flags that the code of a kernel depends on, besides its AST and target."""
 MAX_TRACE: Final = 1 << 28
 """Bytes of what one request may record."""
 Data = dict[str, Any]
@@ -30,16 +27,6 @@ def kernel_of(subject: Mapping[str, Any]) -> tuple[UOp, Target]:
     ast = from_data(subject["graph"])[0]
     check_kernel(ast, max_bytes=1 << 62, inside=False)  # nothing is run yet
     return ast, target_named(as_text(subject["target"], 200))
-
-
-def flags_of(subject: Mapping[str, Any]) -> Context:
-    """The flags of the recording that code depends on; those of this process where they are no
-    values of these flags."""
-    given: Mapping[str, Any] = subject.get("flags") or {}
-    try:
-        return Context(**{name: as_int(given[name]) for name in COMPILING if name in given})
-    except EnvError:
-        return Context()
 
 
 def name_of(subject: Mapping[str, Any]) -> str:

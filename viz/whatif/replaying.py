@@ -13,8 +13,9 @@ from typing import Any
 
 from core.errors import UopvizError
 from core.isolation.limits import limit_files
+from viz.coredialect.flags import flags_of
 from viz.format.cells import as_int
-from viz.whatif.given import MAX_TRACE, error_data, flags_of, kernel_of, name_of
+from viz.whatif.given import MAX_TRACE, error_data, kernel_of, name_of
 from viz.whatif.isolated import TRACE
 from viz.whatif.recompile import Recording, compile_variant
 from viz.whatif.variant import Variant

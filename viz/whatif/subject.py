@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from core.render.kinds import KIND
 from core.target import targets
-from viz.format.cells import as_int, as_text
+from viz.coredialect.flags import flags_in
+from viz.format.cells import as_text
 from viz.views.process import STRIDE
 from viz.views.store import Store
-from viz.whatif.given import COMPILING
 from viz.work.compiling import graph_of
 
 MAX_TEXT: Final = 1 << 19
@@ -57,7 +57,7 @@ def subject_of(store: Store, kernel: int) -> Subject:
         context.name,
         target,
         graph,
-        _flags(process.file.meta.get("flags")),
+        flags_in(process.file.meta.get("flags")),
         next(
             (
                 (kind, text)
@@ -73,7 +73,7 @@ def recorded_flags(store: Store, context: int) -> dict[str, int]:
     """The flags that the process of a kernel, or of what was compiled of it on request, was
     recorded with, as far as code depends on them; none for a number that no process has."""
     at, processes = store.kernel_of(context) // STRIDE, store.processes
-    return _flags(processes[at].file.meta.get("flags")) if 0 <= at < len(processes) else {}
+    return flags_in(processes[at].file.meta.get("flags")) if 0 <= at < len(processes) else {}
 
 
 def subjects_of(store: Store) -> list[Subject]:
@@ -89,10 +89,3 @@ def _is_loaded(kind: str, target: str) -> bool:
     known = targets.get(target)
     family = known.family if known is not None else "cpu"
     return kind in KIND and family in KIND[kind].loaded
-
-
-def _flags(data: object) -> dict[str, int]:
-    if not isinstance(data, dict):
-        return {}
-    known = cast("dict[str, object]", data)
-    return {name: as_int(known[name]) for name in COMPILING if name in known}

@@ -20,10 +20,11 @@ from core.target import Target, target_named
 from core.toolchain.program import Program
 from core.uop.serial import to_data
 from core.uop.uop import UOp
+from viz.coredialect.flags import flags_of
 from viz.format.cells import as_text
 from viz.whatif.arguments import givens
 from viz.whatif.culprit import Culprit, Kernel
-from viz.whatif.given import MAX_TRACE, error_data, flags_of, kernel_of, name_of
+from viz.whatif.given import MAX_TRACE, error_data, kernel_of, name_of
 from viz.whatif.isolated import TRACE
 from viz.whatif.launchcase import launch_case
 from viz.whatif.minimise import minimise

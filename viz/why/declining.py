@@ -1,8 +1,9 @@
 """On which line the function of a rule declined, and what it saw there: it is called again.
 
 In a process of its own, with a time limit, and only where the rule of this installation is the
-recorded one, in text and pattern, and needs nothing that the pass handed to it. What was recorded
-is the truth: where the function says something else today, that is said.
+recorded one, in text and pattern. One that needs what the pass hands to it is called by the pass,
+which is run again for that, on the kernel or the graph of Tensors that was recorded. What was
+recorded is the truth: where the function says something else today, that is said.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from viz.budget import part
 from viz.coredialect.graph import graph_data
 from viz.format.cells import as_int, as_text
 from viz.read.records import RuleRecord
+from viz.why.again import pass_request
 from viz.why.subject import Subject
 
 WORKER: Final = "viz.why.worker"
@@ -65,8 +67,11 @@ def decline_request(
     installed, why = subject.fitter.rule(rule)
     if installed is None and load is None:
         return f"its function is not called again: {why}"
-    if installed is not None and (why := needs(installed)):
-        return f"its function is not called again: {why}"
+    again: dict[str, Any] | str | None = None
+    if installed is not None and takes_context(installed):
+        again = pass_request(subject)
+        if isinstance(again, str):
+            return f"its function is not called again: {again}"
     order = subject.file.nodes.reachable(node)
     if len(order) > MAX_GRAPH:
         return f"its function is not called again: more than {MAX_GRAPH:,} nodes are below this one"
@@ -75,17 +80,17 @@ def decline_request(
     graph["roots"] = [*range(len(order))]
     record = subject.file.rules[rule]
     request = {"job": "decline", "graph": graph, "rule": _record_data(record), "memory": MEMORY}
+    if again is not None:
+        request["pass"] = again
     if installed is None:
         request["load"] = str(load)
     return request, order
 
 
-def needs(rule: Rule) -> str:
-    """What a rule needs to be called, apart from the nodes that it binds; "" for nothing."""
+def takes_context(rule: Rule) -> bool:
+    """Whether the function of a rule takes what the pass hands to it."""
     call = rule.variants[0].call
-    if call.anything or "ctx" in call.parameters:
-        return "it looks at the context of the pass, which a trace does not have"
-    return ""
+    return call.anything or "ctx" in call.parameters
 
 
 def record_of(data: Mapping[str, Any]) -> RuleRecord:

@@ -11,11 +11,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from core.compile import compile_kernel
 from core.errors import TraceError
 from core.isolation.limits import limit_files
-from core.uop.explain import Declines, Fires, Raises, explain
+from core.passes.schedule import create_schedule
+from core.target import target_named
+from core.uop.explain import Declines, Explanation, Fires, Raises, explain
+from core.uop.explain_pass import Place, explain_in_pass
+from core.uop.rule import Rule
 from core.uop.serial import from_data
-from viz.why.declining import needs, record_of
+from core.uop.uop import UOp
+from viz.coredialect.flags import context_of
+from viz.format.cells import as_int, as_text
+from viz.why.again import FLAGS
+from viz.why.declining import record_of, takes_context
 from viz.why.given import find_given
 from viz.why.installed import Installed
 from viz.work.lines import answer_request
@@ -29,9 +38,9 @@ def decline_job(request: Mapping[str, Any]) -> dict[str, Any]:
     record = record_of(request["rule"])
     load = request.get("load")
     rule, why = find_given(Path(load), record) if load else Installed().find(record)
-    if rule is None or (why := needs(rule)):
+    if rule is None:
         raise TraceError(why)
-    found = explain(rule, nodes[-1])
+    found = _explain(rule, nodes[-1], request.get("pass"))
     match found:
         case Fires():
             return {"why": "called again, its function does not decline"}
@@ -48,8 +57,29 @@ def decline_job(request: Mapping[str, Any]) -> dict[str, Any]:
                 "ways": found.ways,
                 "binds": binds,
             }
+        case None:
+            return {"why": "run again, the pass does not try it at this node"}
         case _:
             return {"why": "tried again, its pattern does not fit"}
+
+
+def _explain(rule: Rule, node: UOp, again: Mapping[str, Any] | None) -> Explanation | None:
+    """What the rule says of the node, in the pass that is to be run again, if there is one."""
+    if again is None:
+        if takes_context(rule):
+            raise TraceError("it takes what its pass hands to it")
+        return explain(rule, node)
+    root = from_data(again["graph"])[0]
+    place = Place(as_text(again["rewrite"]), as_int(again["before"]))
+
+    def run() -> None:
+        with context_of(again.get("flags"), FLAGS):
+            if again["kind"] == "schedule":
+                create_schedule(root)
+            else:
+                compile_kernel(root, target_named(as_text(again["target"], 200)))
+
+    return explain_in_pass(rule, node, place, run)
 
 
 def main() -> int:

@@ -17,7 +17,7 @@ from core.isolation.safety import MAX_BYTES, check_kernel
 from core.runtime.device import Device
 from core.target import target_named
 from core.uop.serial import from_data
-from viz.whatif.given import flags_of
+from viz.coredialect.flags import flags_of
 from viz.whatif.trying import device_of
 from viz.work.change import Change
 from viz.work.lines import answer_request, part, progress

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,10 +20,12 @@ from tests.viz.why.engine import Pass, record
 from viz.coredialect.facts import core_facts
 from viz.views.store import Store
 from viz.why.answers import NEAR_MISSES, RULE_PAGE, WHY_ANSWERS, WHY_DECLINED, WHY_NOT
+from viz.why.declining import Line, declining_line, takes_context
 from viz.why.fit import Fit, Fitter
 from viz.why.installed import Installed
 from viz.why.reason import Reason, reason
 from viz.why.subject import Subject
+from viz.why.worker import decline_job
 
 
 @dataclass
@@ -325,16 +328,33 @@ def test_what_is_not_the_installed_rule_is_never_called(
     said = run.store.ask(WHY_DECLINED, planted.number, node, planted.process.rule(rule))
     assert "not a rule of this installation" in said["notCalled"]
     assert not said["pattern"]["installed"]
-    for name in {p.name for p in run.passes.values()}:
-        subject = named(run, name)
+
+
+def test_a_function_that_takes_what_its_pass_hands_to_it(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def asked(request: dict[str, Any]) -> dict[str, Any]:
+        return decline_job(request)  # in this process: there are many
+
+    monkeypatch.setattr("viz.why.worker.limit_files", lambda _: None)
+    monkeypatch.setattr("viz.why.declining.ask_worker", asked)
+    called: Counter[str] = Counter()
+    for number, of in run.passes.items():
+        subject = Subject(run.store, number)
         for _, rule, node in subject.events.declines:
             found, _ = subject.fitter.rule(rule)
-            if found is not None and "ctx" in found.variants[0].call.parameters:
-                number = subject.process.rule(rule)
-                said = run.store.ask(WHY_DECLINED, subject.number, node, number)
-                assert "context of the pass" in said["notCalled"]
-                return
-    raise AssertionError("no rule with a context declined")
+            if found is None or not takes_context(found) or called[found.name] == 2:
+                continue
+            line = declining_line(subject, rule, node)
+            assert isinstance(line, Line), f"{of.name} {found.name}: {line}"
+            own = [*range(found.line, found.line + found.source.count("\n") + 1)]
+            assert line.file == found.file
+            assert line.line in own
+            ctx = dict(line.values).get("ctx", "")
+            assert ctx != "None", found.name  # the pass hands something to it
+            called[found.name] += 1
+    assert {"narrow_arithmetic", "load_runs", "store_group"} <= called.keys()
+    assert sum(called.values()) > 15
 
 
 def test_the_page_of_a_rule(run: Run) -> None:

@@ -22,8 +22,9 @@ from core.target import Target
 from core.toolchain.program import Program
 from core.uop.uop import UOp
 from viz.check.known.whole import SEARCH, STEPS
+from viz.coredialect.flags import flags_of
 from viz.whatif.arguments import ArgumentSet, givens
-from viz.whatif.given import flags_of, kernel_of
+from viz.whatif.given import kernel_of
 from viz.whatif.outcome import Outcome
 from viz.whatif.textrun import TextRun, device_for, program_agrees, rendering, run_text
 from viz.whatif.trying import is_emulated
