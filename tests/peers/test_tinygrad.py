@@ -115,6 +115,22 @@ def test_launches_are_of_the_kernels(version: str, tmp_path: Path) -> None:
     assert max(sample.allocated for sample in store.processes[0].file.memory) > 10_000
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+def test_its_own_file_has_the_same_steps(version: str, tmp_path: Path) -> None:
+    python, path = str(python_of(version)), tmp_path / "own.viz"
+    counted = run([python, "net.py"], "net.py", TRACK_MATCH_STATS="2", TMPDIR=str(tmp_path))
+    (matches,) = re.findall(r"matched (\d+) times", counted)
+    (own,) = tmp_path.glob("rewrites.pkl*")
+    viz = [sys.executable, "-m", "viz", "import", "-o", str(path), str(own)]
+    run(viz, "net.py", PYTHONPATH=str(ROOT))
+    file = TraceFile(path)
+    file.refresh()
+    passes = [one for one in file.rewrites.values() if one.sink and one.result]
+    assert sum(one.matches for one in passes) == int(matches)
+    exact = sum(is_exact(file, one) for one in passes)
+    assert len(passes) - exact <= len(passes) // 50, f"{exact} of {len(passes)}"
+
+
 def is_exact(file: TraceFile, rewrite: Rewrite) -> bool:
     """Whether each match is at a node of the graph, and the last graph is the result."""
     op, arg = file.nodes.field("op"), file.nodes.field("arg")

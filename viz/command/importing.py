@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Final, TextIO
 
@@ -14,15 +14,19 @@ from viz.files.regular import check_ending
 from viz.format.schema import SUFFIX
 from viz.importers.log import LogImport
 from viz.importers.mlir import is_mlir
+from viz.importers.tinygradfile import events_of, is_tinygrad_file
+from viz.streams.events import encode
 from viz.streams.reader import StreamReader
 from viz.terminal import say, shell_word
 from viz.write.writer import TraceWriter
 
 _HEAD: Final = 1 << 20
 """Characters of a file that are looked at to tell what it is."""
-_ENDINGS: Final = (".mlir", ".txt", ".log", ".jsonl")
+_ENDINGS: Final = (".mlir", ".txt", ".log", ".jsonl", ".pkl")
 """Files of a folder that are taken."""
-KNOWN: Final = "logs and modules of MLIR, and streams (docs/stream.md)"
+_RUNS: Final = {"stream": "stream", "tinygrad": "rewrites.pkl"}
+"""Kinds of files that are a run of their own each, and what they are called."""
+KNOWN: Final = "logs and modules of MLIR, rewrites.pkl of tinygrad, and streams (docs/stream.md)"
 
 
 def import_dumps(options: argparse.Namespace) -> int:
@@ -32,14 +36,16 @@ def import_dumps(options: argparse.Namespace) -> int:
     path = absolute(options.output or first.with_name(f"{first.stem or 'dumps'}{SUFFIX}"))
     check_ending(path, "a trace", SUFFIX)
     kinds = {_kind_of(file) for file in files}
-    if len(kinds) > 1 or ("stream" in kinds and len(files) > 1):
-        what = "a stream is a run of its own" if "stream" in kinds else "these are of two kinds"
+    if len(kinds) > 1 or (not kinds.isdisjoint(_RUNS) and len(files) > 1):
+        what = "these are of two kinds" if len(kinds) > 1 else f"a {_RUNS[kinds.pop()]} is a run"
         raise TraceError(what, hint="import the files one by one")
     with ExitStack() as stack:
         opened = [stack.enter_context(_opened(file)) for file in files]
         writer = stack.enter_context(TraceWriter(path, {"command": ["uopviz", "import"]}))
         if kinds == {"stream"}:
-            summary = _stream(writer, opened[0])
+            summary = _stream(writer, (line.encode() for line in opened[0]))
+        elif kinds == {"tinygrad"}:
+            summary = _tinygrad(writer, files[0])
         else:
             summary = _logs(writer, files, opened)
     say(f"{path}: {summary}")
@@ -69,6 +75,9 @@ def _opened(path: Path) -> TextIO:
 
 def _kind_of(path: Path) -> str:
     """What a file holds, by its beginning."""
+    with suppress(OSError), path.open("rb") as raw:
+        if is_tinygrad_file(raw.read(_HEAD)):
+            return "tinygrad"
     with _opened(path) as file:
         head = file.read(_HEAD)
     if head.startswith('["stream"'):
@@ -78,10 +87,15 @@ def _kind_of(path: Path) -> str:
     raise TraceError("this is no dump that is known", str(path), f"uopviz imports {KNOWN}")
 
 
-def _stream(writer: TraceWriter, file: TextIO) -> str:
+def _tinygrad(writer: TraceWriter, path: Path) -> str:
+    with path.open("rb") as file:
+        return _stream(writer, (encode(event) for event in events_of(file, str(path))))
+
+
+def _stream(writer: TraceWriter, lines: Iterable[bytes]) -> str:
     reader = StreamReader(writer)
-    for line in file:
-        reader.take(line.encode())
+    for line in lines:
+        reader.take(line)
     reader.finish()
     return f"{_count(reader.matches, 'match', 'matches')} of {reader.compiler or 'a compiler'}"
 

@@ -102,6 +102,11 @@ class Fields:
         return self.values.get(name) is True
 
 
+def encode(event: Sequence[Any]) -> bytes:
+    """The line of an event."""
+    return json.dumps(event, separators=(",", ":")).encode()
+
+
 def parse(line: bytes) -> Event:
     """The event of a line. Raises StreamError."""
     try:

@@ -75,6 +75,32 @@ class Following:
         """The rebuilds that lead to the result of the pass."""
         return self.before(result)
 
+    def last(self, make: Callable[[int, tuple[int, ...]], int]) -> tuple[int, list[Rebuild]]:
+        """The graph as it is now: its root, and the rebuilds that lead to it. `make` gives the node
+        that one is with other sources."""
+        slots, made = self._slots, list[Rebuild]()
+        nodes: dict[int, int] = {}
+        opened: set[int] = set()
+        stack = [slots.root]
+        while stack:
+            slot = stack[-1]
+            below = [e for e in slots.edges[slot] if e not in nodes]
+            if slot in nodes or (below and slot in opened):  # done, or below itself
+                nodes.setdefault(slot, slots.content[slot])
+                stack.pop()
+                continue
+            opened.add(slot)
+            if below:
+                stack += below
+                continue
+            stack.pop()
+            held = slots.content[slot]
+            sources = tuple(nodes[e] for e in slots.edges[slot])
+            nodes[slot] = held if sources == tuple(self._sources(held)) else make(held, sources)
+            if nodes[slot] != held:
+                made.append((held, nodes[slot]))
+        return nodes[slots.root], made
+
     def _bring(self, node: int) -> list[Rebuild]:
         """Rebuilds as `node`, whose sources have slots, what has its fields and these edges."""
         slots = self._slots

@@ -222,15 +222,15 @@ class StreamReader:
         self._pass_of(event).events.append(_Decline(rule, self._node_of(event.number(3))))
 
     def _result(self, event: Event) -> None:
-        node = event.number(2)
+        node = event.number(2) if event.has(2) else -1
         at = event.number(3) if event.has(3) else None
         error = _error(event, 4)
         if error is not None:
             error["rule"] = self._rules.get(error.get("rule", 0), 0)
             error["node"] = self._nodes.get(error.get("node", 0), 0)
         self._pass_of(event)
-        self._close(event.number(1), self._nodes.get(node, 0), at, error)
-        if node:
+        self._close(event.number(1), self._nodes.get(node, node if node < 0 else 0), at, error)
+        if node > 0:
             self._node_of(node)
 
     def _kernel(self, event: Event) -> None:
@@ -296,10 +296,10 @@ class StreamReader:
     def _close(
         self, number: int, result: int, at: int | None, error: Mapping[str, object] | None
     ) -> None:
-        """Writes the events of a pass, and ends it."""
+        """Writes the events of a pass, and ends it. `result` -1: what its events lead to."""
         done = self._passes.pop(number)
         follows = _Followed(self.writer, done.number)
-        if done.is_silent:
+        if done.is_silent or result < 0:
             follows.following = Following(
                 done.sink,
                 self._sources.__getitem__,
@@ -310,12 +310,25 @@ class StreamReader:
         with within(Budget("the pass")):
             for event in done.events:
                 follows.tell(event)
-            if result:
+            if result > 0:
                 follows.end(result)
+            elif result < 0:
+                result = follows.result(self._made)
         if follows.gave_up:
             what = f"rebuilds of a pass, from match {follows.gave_up:,} on: they take too long"
             self._told.append({"what": what, "where": f"pass {done.number}"})
         self.writer.rewrite_end(done.number, result, error=error, at=at)
+
+    def _made(self, like: int, sources: tuple[int, ...]) -> int:
+        """The node that `like` is with other sources."""
+        head = self._heads[like]
+        known = self._known.get((head, sources))
+        if known is None:
+            op, dtype, arg, tag = head
+            known = self.writer.node(op, dtype, sources, arg=arg, tag=tag)
+            self._heads[known], self._sources[known] = head, sources
+            self._known[head, sources] = known
+        return known
 
 
 class _Followed:
@@ -345,6 +358,19 @@ class _Followed:
     def end(self, result: int) -> None:
         """Writes what is derived of the result."""
         self._derive(lambda following: following.end(result))
+
+    def result(self, make: Callable[[int, tuple[int, ...]], int]) -> int:
+        """The last graph, whose nodes are made where nobody told of them; 0 where it is not
+        known."""
+        found = 0
+
+        def last(following: Following) -> Sequence[Rebuild]:
+            nonlocal found
+            found, rebuilds = following.last(make)
+            return rebuilds
+
+        self._derive(last)
+        return found
 
     def _derive(self, derive: Callable[[Following], Sequence[Rebuild]]) -> None:
         if self.following is None:
