@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.viz.why.test_tinygrad import blamed
 from viz.compilers.tinygrad import DIALECT
 from viz.compilers.tinygradfacts import TinygradFacts
 from viz.read.records import Rewrite
@@ -109,7 +110,7 @@ def test_launches_are_of_the_kernels(version: str, tmp_path: Path) -> None:
     viz = [sys.executable, "-m", "viz", "record", "-o", str(path)]
     run([*viz, python, "net.py"], "net.py", PYTHONPATH=str(ROOT))
     store = Store(path)
-    kernels = {store.kernel(number)["name"] for number in store.kernels()}
+    kernels = {kernel["name"] for number in store.kernels() if (kernel := store.kernel(number))}
     launched = {name for name, *_ in store.processes[0].file.launches}
     assert len(launched) > 15 and launched <= kernels
     assert max(sample.allocated for sample in store.processes[0].file.memory) > 10_000
@@ -129,6 +130,18 @@ def test_its_own_file_has_the_same_steps(version: str, tmp_path: Path) -> None:
     assert sum(one.matches for one in passes) == int(matches)
     exact = sum(is_exact(file, one) for one in passes)
     assert len(passes) - exact <= len(passes) // 50, f"{exact} of {len(passes)}"
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_near_misses_are_explained(version: str, tmp_path: Path) -> None:
+    python, path = str(python_of(version)), tmp_path / "run.viz"
+    viz = [sys.executable, "-m", "viz", "record", "-o", str(path)]
+    said = run([*viz, python, "misses.py"], "net.py", PYTHONPATH=str(ROOT))
+    cases = [json.loads(line[5:]) for line in said.splitlines() if line.startswith("CASE ")]
+    store = Store(path)
+    found = {name: blamed(store, name) for name, *_ in cases}
+    wanted = {name: (op, arg, kind) for name, _, op, arg, kind in cases}
+    assert len(cases) == 20 and found == wanted
 
 
 def is_exact(file: TraceFile, rewrite: Rewrite) -> bool:

@@ -8,6 +8,7 @@ bindings, declines, patterns or texts of rules. Nothing that it names is looked 
 from __future__ import annotations
 
 import json
+import math
 import struct
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -310,6 +311,10 @@ class _File:
         """As the tap tells it."""
         if isinstance(value, bool | int) and abs(value) < 1 << 53:
             return json.dumps(value)
+        if isinstance(value, Record) and value.named == "ConstFloat":
+            value = _float(value)
+        if isinstance(value, float):
+            return json.dumps({"float": value if math.isfinite(value) else str(value)})
         text = value if isinstance(value, str) else self._shown(value, 0)
         return json.dumps(text if len(text) <= _MAX_ARG else f"{text[:_MAX_ARG]}...")
 
@@ -330,9 +335,8 @@ class _File:
                 return f"Ops.{self._op(value)}"
             case Record(named="DType" | "PtrDType" | "ImageDType"):
                 return self._dtype(value)
-            case Record(named="ConstFloat") if isinstance(bits := value.fields.get("bits"), int):
-                number = struct.unpack("d", (bits & (1 << 64) - 1).to_bytes(8, "little"))[0]
-                return f"ConstFloat({number!r})"
+            case Record(named="ConstFloat"):
+                return f"ConstFloat({_float(value)!r})"
             case Record(named="InvalidType"):
                 return "Invalid"
             case Record():
@@ -344,6 +348,13 @@ class _File:
                 return repr(value)[:_MAX_ARG]
             case _:
                 return type(value).__name__
+
+
+def _float(record: Record) -> float:
+    """The number that is stored as its bits."""
+    bits = record.fields.get("bits")
+    whole = (bits if isinstance(bits, int) else 0) & ((1 << 64) - 1)
+    return struct.unpack("<d", whole.to_bytes(8, "little"))[0]
 
 
 def _of(record: object, name: str) -> object:

@@ -36,6 +36,18 @@ class Event:
             raise StreamError(f"{self.kind}: value {at} is no object of numbers")
         return [*found.items()]
 
+    def rows(self, at: int) -> list[tuple[int, str, int]]:
+        """A list of [number, text, number]; none where it is missing."""
+        value = self._at(at, [])
+        rows = cast("list[Any]", value) if isinstance(value, list) else [None]
+        made: list[tuple[int, str, int]] = []
+        for row in rows:
+            of = cast("list[Any]", row) if isinstance(row, list) else []
+            if [type(one) for one in of] != [int, str, int] or not 0 <= of[2] < _LARGEST:
+                raise StreamError(f"{self.kind}: value {at} is no list of rows")
+            made.append((of[0], of[1], of[2]))
+        return made
+
     def number(self, at: int, default: int | None = None) -> int:
         """A number that is not negative."""
         value = self._at(at, default)

@@ -68,6 +68,7 @@ class StreamReader:
         self._nodes: dict[int, int] = {}
         self._rules: dict[int, int] = {}
         self._contexts: dict[int, int] = {}
+        self._sets: dict[int, int] = {}
         self._passes: dict[int, _Pass] = {}
         self._heads: dict[int, tuple[str, ...]] = {}
         self._sources: dict[int, tuple[int, ...]] = {}
@@ -97,6 +98,8 @@ class StreamReader:
             "launch": self._launch,
             "memory": self._memory,
             "tried": self._tried,
+            "rules": self._rule_set,
+            "offered": self._offered,
             "problem": self._problem,
             "end": self._end,
         }
@@ -263,6 +266,21 @@ class StreamReader:
             raise StreamError("a rule is named that was not told")
         within = self._pass_of(event).number if number else 0
         self.writer.tried(within, rule, event.number(3), event.number(4), name=event.text(5, ""))
+
+    def _rule_set(self, event: Event) -> None:
+        rules = tuple(self._rules[n] for n in event.numbers(2) if n in self._rules)
+        self._sets[event.number(1)] = self.writer.rule_set(rules)
+
+    def _offered(self, event: Event) -> None:
+        found = self._sets.get(event.number(2))
+        if found is None:
+            raise StreamError("rules are named that were not told")
+        ended = {
+            (self._rules[rule], op): count
+            for rule, op, count in event.rows(4)
+            if rule in self._rules
+        }
+        self.writer.visited(event.text(1), found, dict(event.pairs(3)), ended)
 
     def _problem(self, event: Event) -> None:
         said = {"what": event.text(1), "where": event.text(2, "-"), "hint": event.text(3, "-")}

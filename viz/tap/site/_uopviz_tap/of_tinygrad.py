@@ -13,6 +13,7 @@ import inspect
 import itertools
 import json
 import linecache
+import math
 import os
 import sys
 import threading
@@ -95,11 +96,15 @@ def _version() -> str:
 
 class _Pass:
     """A pass that is open. `tries`: by the identity of a pattern its matcher, itself, how often it
-    was tried, and for how many ns."""
+    was tried, and for how many ns. `offered`: how many nodes of each op a matcher was given, by its
+    identity; `ended`: by the identity of a pattern and an op, with the matcher's, how many of them
+    the rule replaced."""
 
     def __init__(self, number: int, name: str) -> None:
         self.number, self.name = number, name
         self.tries: dict[int, list[Any]] = {}
+        self.offered: dict[int, tuple[Any, dict[Any, int]]] = {}
+        self.ended: dict[tuple[int, int, Any], int] = {}
 
 
 class _State(threading.local):
@@ -132,6 +137,8 @@ class _Tap:
         self._launches = Launches(stream)
         self._tried: dict[tuple[str, int], list[Any]] = {}
         """Tries that took next to nothing, by the name of the pass and as in `_Pass`."""
+        self._sets: dict[int, tuple[Any, int]] = {}
+        self._offered: dict[tuple[str, int], tuple[dict[str, int], dict[tuple[int, str], int]]] = {}
         stream.at_end(lambda: self._safely(self._tell_short_tries))
 
     # what is wrapped
@@ -146,6 +153,11 @@ class _Tap:
         def rewrite(matcher: Any, uop: Any, ctx: Any = None) -> Any:
             if not state.passes or not tracking.value:
                 return original(matcher, uop, ctx)
+            this = state.passes[-1]
+            offered = this.offered.get(id(matcher))
+            if offered is None:
+                offered = this.offered[id(matcher)] = matcher, {}
+            offered[1][uop.op] = offered[1].get(uop.op, 0) + 1
             entries = matcher.pdict.get(uop.op)
             if not entries:
                 return None
@@ -154,7 +166,7 @@ class _Tap:
                 below = {source.op for source in uop.src}
                 if remembers:  # where `original` keeps it as well
                     uop.__dict__["_src_ops"] = below
-            tries = state.passes[-1].tries
+            tries = this.tries
             for entry in entries:
                 if not entry[2].issubset(below):
                     continue
@@ -174,6 +186,8 @@ class _Tap:
                 if made is not None and made is not uop:
                     if isinstance(made, uop_class):
                         self._safely(self._match, matcher, entry[0], uop, made, ns)
+                    key = id(matcher), id(entry[0]), uop.op
+                    this.ended[key] = this.ended.get(key, 0) + 1
                     return made
             return None
 
@@ -267,6 +281,7 @@ class _Tap:
         """This process was forked from one that had told of its nodes, rules and groups."""
         self._generation = self._stream.generation
         self._nodes, self._rules, self._tried = {}, {}, {}
+        self._sets, self._offered = {}, {}
         self._state.reset()  # what was open is told in the other process
         self._stream.put("compiler", "tinygrad", _version(), DIALECT)
 
@@ -341,11 +356,33 @@ class _Tap:
             known = self._tried.setdefault((ended.name, key), [matcher, pattern, 0, 0])
             known[2] += count
             known[3] += ns
+        for key, (matcher, counts) in ended.offered.items():
+            number = self._rule_set(matcher)
+            known = self._offered.setdefault((ended.name, number), ({}, {}))
+            for op, count in counts.items():
+                known[0][op.name] = known[0].get(op.name, 0) + count
+            for (of, pattern, op), count in ended.ended.items():
+                if of == key:
+                    rule = self._rules.get(pattern)
+                    if rule is not None:
+                        known[1][rule[1], op.name] = known[1].get((rule[1], op.name), 0) + count
+
+    def _rule_set(self, matcher: Any) -> int:
+        """The number of the rules of a matcher, told with it."""
+        known = self._sets.get(id(matcher))
+        if known is None:
+            rules = [self._rule(matcher, pattern) for pattern, _ in matcher.patterns]
+            known = self._sets[id(matcher)] = matcher, len(self._sets) + 1
+            self._stream.put("rules", known[1], rules)
+        return known[1]
 
     def _tell_short_tries(self) -> None:
         for (name, _), (matcher, pattern, count, ns) in self._tried.items():
             self._stream.put("tried", 0, self._rule(matcher, pattern), count, ns, name)
-        self._tried = {}
+        for (name, number), (counts, ended) in self._offered.items():
+            rows = [[rule, op, count] for (rule, op), count in ended.items()]
+            self._stream.put("offered", name, number, counts, rows)
+        self._tried, self._offered = {}, {}
 
     def _match(self, matcher: Any, pattern: Any, before: Any, after: Any, ns: int) -> None:
         rule = self._rule(matcher, pattern)
@@ -482,6 +519,9 @@ def _argument(value: Any) -> str:
     it."""
     if isinstance(value, (bool, int)):
         return json.dumps(value) if abs(value) < 1 << 60 else json.dumps(str(value))
+    if isinstance(value, float):
+        finite = math.isfinite(value)
+        return json.dumps({"float": float(value) if finite else str(float(value))})
     if isinstance(value, (bytes, bytearray)):
         return json.dumps(f"{len(value)} bytes")
     text = value if isinstance(value, str) else repr(value)
@@ -513,7 +553,10 @@ def _pattern(pattern: Any, depth: int) -> dict[str, Any]:
     given = getattr(pattern, "_in_src", None)
     if depth > 16 or given is None:
         return made
-    if getattr(pattern, "is_any", False):
+    among = getattr(pattern, "custom_early_reject", None)
+    if among is not None:
+        made["among"] = [op.name for op in among]
+    if getattr(pattern, "is_any", False) or type(pattern).__name__ == "UPatAny":  # of 0.11
         made["anyOf"] = [_pattern(one, depth + 1) for one in given]
     elif isinstance(given, (list, tuple)):
         kind = "ordered" if isinstance(given, tuple) else "permuted"
