@@ -6,6 +6,7 @@ or is the length of a loop. Reads bounds of values; runs nothing.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -32,25 +33,26 @@ class Span:
     high: int
     strict: bool
 
-    def also(self, other: Span | None) -> Span:
-        """What satisfies both, where something does; otherwise the strict one."""
-        if other is None:
-            return self
+    def also(self, other: Span) -> Span:
+        """What satisfies both, where something does; otherwise this one."""
         low, high = max(self.low, other.low), min(self.high, other.high)
-        if low <= high:
-            return Span(low, high, self.strict or other.strict)
-        return self if self.strict else other
+        return Span(low, high, self.strict or other.strict) if low <= high else self
 
 
 def index_spans(nodes: Iterable[UOp]) -> dict[int, Span]:
     """By the number of its DEFINE_GLOBAL, the span of each argument that holds indices."""
-    found: dict[int, Span] = {}
+    found: dict[int, set[Span]] = {}
     for u in nodes:
         for loads, span in _uses(u):
             for load in loads:
-                number = pointer_of(load.src[0]).arg
-                found[number] = span.also(found.get(number))
-    return found
+                found.setdefault(pointer_of(load.src[0]).arg, set()).add(span)
+    return {number: _together(spans) for number, spans in found.items()}
+
+
+def _together(spans: Iterable[Span]) -> Span:
+    """What satisfies as many as can be, the strict ones first; in whichever order they come."""
+    ordered = sorted(spans, key=lambda one: (not one.strict, one.low, one.high))
+    return functools.reduce(Span.also, ordered)
 
 
 def _uses(u: UOp) -> Iterator[tuple[Sequence[UOp], Span]]:

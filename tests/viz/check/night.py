@@ -6,9 +6,10 @@ differ. It can be stopped, and goes on.
 `python -m tests.bench check --all` is the same.
 
 Programs are those of `tests/core/tensor/random_programs`, for CPU, PTX:EMU and AMD:EMU in turn;
-some are on several devices, some are gradients. Prints how many answers there were of each kind as
-it goes, and exits with 1 where something is blamed. What was done is kept in a file for the same
-code: other code begins anew.
+some are on several devices, some are gradients; and functions of Tensors whose length is a variable
+(`tests/core/tensor/test_lengths.py`) and operations on tiles (`tests/core/tile`). Prints how many
+answers there were of each kind as it goes, and exits with 1 where something is blamed. What was
+done is kept in a file for the same code: other code begins anew.
 """
 
 from __future__ import annotations
@@ -29,10 +30,13 @@ from random import Random, SystemRandom
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
+import numpy as np
+
 import viz
 from core import compile
 from core.errors import UopvizError
 from core.isolation.limits import limit_memory
+from core.tile import LAYOUTS
 from tests.bench.measure import table
 from tests.core.prove.night import ROOT, revision
 from tests.core.tensor.random_programs.draft import Rules
@@ -43,6 +47,16 @@ from tests.core.tensor.random_programs.running import (
     forward,
     gradients,
     is_differentiable,
+)
+from tests.core.tensor.test_lengths import FUNCTIONS, ROWS, length, numbers
+from tests.core.tile.running import run
+from tests.core.tile.test_every_operation import (
+    DTYPES,
+    OPERATIONS,
+    TARGETS,
+    Case,
+    kernel_of,
+    values,
 )
 from viz.bisect import worker as task_worker
 from viz.check.message import message
@@ -60,7 +74,9 @@ BLOCK: Final = 6
 MEMORY: Final = 8 << 30
 """Bytes that one process may write."""
 DEVICES: Final = ("CPU", "PTX:EMU", "AMD:EMU")
-SEVERAL, GRADIENT = "several devices", "gradients"
+SEVERAL, GRADIENT, LENGTH, TILE = "several devices", "gradients", "lengths", "tiles"
+PLACES: Final = (*DEVICES, *DEVICES, SEVERAL, GRADIENT, LENGTH, TILE)
+"""Where programs run, in turn."""
 KINDS: Final = ("proved", "sampled", "assumes", "unchecked", "differs")
 _DTYPES: Final = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
                   "float16", "float32", "float32", "float64")  # fmt: skip
@@ -104,26 +120,58 @@ class Checked:
 
 def place_of(seed: int) -> str:
     """Where the program of a seed runs."""
-    kind = seed % 8
-    return SEVERAL if kind == 6 else GRADIENT if kind == 7 else DEVICES[kind % 3]
+    return PLACES[seed % len(PLACES)]
 
 
 def record(seed: int, path: Path) -> bool:
     """Runs the program of a seed and records it; whether there is one that can be run."""
     place = place_of(seed)
-    program = draw_program(Random(seed), SMOOTH if place == GRADIENT else ALL)
-    if place == GRADIENT and not is_differentiable(program):
-        return False
+    program = {LENGTH: run_length, TILE: run_tile}.get(place, run_program)
     vars(compile)["_kept"].cache_clear()  # its kernels are recorded, whatever came before
     with viz.record(path):
         try:
-            if place == GRADIENT:
-                gradients(program, How())
-            else:
-                several = place == SEVERAL
-                forward(program, draw_how_on_several(Random(seed)) if several else How(place))
+            return program(seed)
         except UopvizError:
             return False  # an emulator has limits
+
+
+def run_program(seed: int) -> bool:
+    """Runs a random program, forward or backward."""
+    place = place_of(seed)
+    program = draw_program(Random(seed), SMOOTH if place == GRADIENT else ALL)
+    if place != GRADIENT:
+        how = draw_how_on_several(Random(seed)) if place == SEVERAL else How(place)
+        forward(program, how)
+        return True
+    if is_differentiable(program):
+        gradients(program, How())
+        return True
+    return False
+
+
+def run_length(seed: int) -> bool:
+    """Runs a function of a Tensor whose length is a variable, for two lengths."""
+    choose = Random(seed)
+    function = FUNCTIONS[choose.choice([*FUNCTIONS])]
+    x = numbers(seed).to(choose.choice(DEVICES)).realize()
+    for n in choose.sample(range(1, ROWS + 1), 2):
+        function(x[: length(n)]).numpy()
+    return True
+
+
+def run_tile(seed: int) -> bool:
+    """Runs a kernel with an operation on tiles on an emulator."""
+    choose = Random(seed)
+    case = Case(
+        choose.choice([*OPERATIONS]),
+        choose.choice(LAYOUTS),
+        choose.choice((1, 4)),
+        choose.choice(DTYPES),
+        choose.choice(TARGETS),
+    )
+    given = values(case.dtype, case.warps)
+    wanted = OPERATIONS[case.name][1](given, case.warps, case.dtype)
+    run(kernel_of(case, case.target), [given, np.zeros(wanted.shape)], case.target)
     return True
 
 
@@ -210,7 +258,7 @@ class Night:
         head = ("where", "programs", "steps", *(f"{kind}, %" for kind in KINDS),
                 *(f"kernels {state}" for state in states))  # fmt: skip
         counts = self.found.counts
-        places = [p for p in (*DEVICES, SEVERAL, GRADIENT) if counts[p, "programs"]]
+        places = [p for p in dict.fromkeys(PLACES) if counts[p, "programs"]]
         rows = [self._row(place, [place], states) for place in places]
         return table("Random programs", head, [*rows, self._row("all", places, states)])
 
@@ -224,7 +272,7 @@ class Night:
         return [name, count("programs"), f"{steps:,}", *shares, *kernels]
 
 
-def run(night: Night, steps: int, jobs: int) -> None:
+def work(night: Night, steps: int, jobs: int) -> None:
     """Checks until there are enough steps, in blocks of seeds that are done in order."""
     said = time.monotonic()
     fresh = multiprocessing.get_context("spawn")
@@ -254,7 +302,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     night = Night(chosen.state, chosen.first)
     print(f"first seed {night.first}, {night.blocks} blocks done, kept in {chosen.state}")
-    run(night, chosen.steps, chosen.jobs)
+    work(night, chosen.steps, chosen.jobs)
     print(night.told())
     for why, n in night.found.why.most_common(12):
         print(f"  {n:6,}  {why}")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.viz.check import night
-from tests.viz.check.night import DEVICES, GRADIENT, SEVERAL, Checked, Night, block, place_of
+from tests.viz.check.night import DEVICES, PLACES, Checked, Night, block, place_of
 
 
 def of_other_code(folders: tuple[str, ...]) -> str:
@@ -16,12 +16,19 @@ def of_other_code(folders: tuple[str, ...]) -> str:
 
 
 def test_programs_run_everywhere() -> None:
-    assert {place_of(seed) for seed in range(8)} == {*DEVICES, SEVERAL, GRADIENT}
+    assert {place_of(seed) for seed in range(10)} == {
+        *DEVICES,
+        "several devices",
+        "gradients",
+        "lengths",
+        "tiles",
+    }
 
 
-def test_a_program_is_recorded_and_its_steps_and_kernels_are_counted() -> None:
-    found = block([0])
-    place = place_of(0)
+@pytest.mark.parametrize("seed", [0, PLACES.index("lengths"), PLACES.index("tiles")])
+def test_a_program_is_recorded_and_its_steps_and_kernels_are_counted(seed: int) -> None:
+    found = block([seed])
+    place = place_of(seed)
     assert found.counts[place, "programs"] == 1
     assert found.counts[place, "proved"] > 10
     assert found.counts[place, "kernel equal"] + found.counts[place, "kernel rounding"] > 0

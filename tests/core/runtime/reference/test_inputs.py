@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -125,6 +127,20 @@ def test_an_index_under_a_gate_is_extreme_sometimes() -> None:
     assert {-1, 50, 2**31 - 1, -(2**31), *range(50)} <= {*held.tolist()}
     assert ((held >= 0) & (held < 50)).mean() > 0.7
     assert {*random_inputs(item.ast, values=Values.PLAIN).buffers[1].tolist()} == {*range(50)}
+
+
+def test_spans_do_not_depend_on_the_order_of_stores() -> None:
+    """Two stores that need different bounds of one argument: apart, and one within another."""
+    index = pointer(1, 1).index(0).load()
+    spans = set[Span]()
+    for bounds in itertools.permutations([(5, 8), (90, 99), (5, 40), (93, 95)]):
+        loops = [(UOp.range(high - low + 1, n), low) for n, (low, high) in enumerate(bounds)]
+        stores = [
+            pointer(0, 9).index(0).store((index < r + low).cast(dtypes.int32)).end(r)
+            for r, low in loops
+        ]
+        spans |= {*index_spans(UOp.sink(*stores).toposort()).values()}
+    assert len(spans) == 1
 
 
 def test_the_length_of_a_loop_is_short() -> None:
