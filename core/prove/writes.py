@@ -10,11 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+import numpy as np
+
 from core.dtype import dtypes
 from core.prove.effects import apart, base_of, reads_of, same_order
 from core.prove.node import conjuncts, postorder
+from core.prove.outside import inside
 from core.prove.pairs import OTHER_LOOPS
 from core.prove.places import Write
+from core.prove.sample import Samples
 from core.prove.term import Term, Terms
 from core.prove.value import UnknownMeaningError
 from core.uop import Ops, UOp
@@ -32,9 +36,10 @@ def matched(
     left, right = _lasting(before), _lasting(after)
     if len(left) != len(right):
         raise UnknownMeaningError("other memory is written")
-    places = [_place(w) for w in right]
-    if len({*places}) == len(places) and {*places} == {_place(w) for w in left}:
-        order = [places.index(_place(w)) for w in left]
+    order = _order([_place(w) for w in left], [_place(w) for w in right])
+    if order is None and (sampled := _sampled_places(terms, left, right)) is not None:
+        order = _order(*sampled)
+    if order is not None:
         _moved_apart(terms, right, order)
         right = [right[at] for at in order]
     if not _ended_alike(left, right):
@@ -63,6 +68,34 @@ def _last_of_repeated(terms: Terms, w: Write) -> Term:
     again = [loop for loop in w.loops if loop not in used]
     last = [(loop, terms.const(loop.dtype, loop.high)) for loop in again]
     return terms.both(*(terms.alu(Ops.CMPEQ, dtypes.bool, pair) for pair in last))
+
+
+def _order(left: Sequence[object], right: Sequence[object]) -> list[int] | None:
+    """Which of the places on the right each on the left is; None where they are others, or one is
+    there twice."""
+    places = {place: at for at, place in enumerate(right)}
+    if len(places) < len(right) or places.keys() != {*left}:
+        return None
+    return [places[place] for place in left]
+
+
+def _sampled_places(
+    terms: Terms, left: Sequence[Write], right: Sequence[Write]
+) -> tuple[list[object], list[object]] | None:
+    """The places of writes, as what samples inside of memory make of them: equal elements may be
+    different terms. None where they are equal in order, or there is no such sample."""
+    allowed = inside(terms, [w.address for w in left])
+    roots = [w.address.at for w in (*left, *right)]
+    try:
+        found = Samples().run(roots if allowed is None else [*roots, allowed])
+    except UnknownMeaningError:
+        return None
+    rows = slice(None) if allowed is None else np.flatnonzero(found.pop())
+    kept = [values[rows].tobytes() for values in found]
+    memories = [w.address.memory for w in (*left, *right)]
+    places: list[object] = [*zip(memories, kept, strict=True)]
+    a, b = places[: len(left)], places[len(left) :]
+    return None if a == b or not any(kept) else (a, b)
 
 
 def _place(w: Write) -> _Place:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.dtype import DType, dtypes
+from core.dtype import AddrSpace, DType, dtypes
 from core.prove.decide import Checker
 from core.uop import Ops, UOp
 from tests.core.uop.symbols import num, var
@@ -163,3 +163,24 @@ def test_what_an_access_waits_for_is_not_dropped() -> None:
                 UOp.group(SEVEN, READ)) not in RIGHT  # fmt: skip
     assert kind(waits.load(), A.index(num(3)).load()) not in RIGHT
     assert kind(waits.store(num(1)), A.index(num(3)).store(num(1))) not in RIGHT
+
+
+def test_elements_in_another_order_as_other_terms() -> None:
+    """x + 1 may overflow in a vector of places, and not where two elements follow each other."""
+    x, y = (UOp.variable(name, -(1 << 31), (1 << 31) - 1) for name in "xy")
+    values = UOp(Ops.DEFINE_REG, dtypes.float32.ptr(4, AddrSpace.REG), (), 0).index(num(0))
+    lanes = values.load(dtype=dtypes.float32.vec(4))
+
+    def stored(at: UOp, value: UOp) -> UOp:
+        return memory(1, dtypes.float32).index(at).store(value)
+
+    def runs(first: tuple[int, int], second: tuple[int, int]) -> UOp:
+        return UOp.group(
+            stored(x, lanes.gep(first)), stored(y, lanes.gep(second))
+        )  # two elements each
+
+    places = UOp(Ops.VECTORIZE, dtypes.int32.vec(4), (x, y, x + 1, y + 1))
+    before = stored(places, lanes)
+    assert kind(before, runs((0, 2), (1, 3))) != "differs"  # x and y may be the same, too
+    assert kind(before, runs((2, 0), (1, 3))) not in RIGHT
+    assert kind(before, runs((1, 3), (0, 2))) not in RIGHT
