@@ -9,7 +9,7 @@ from pathlib import Path
 
 import networkx as nx
 
-from viz.dialect.registry import BUILT_IN
+from viz.dialect.adapters import BUILT_IN
 
 ROOT = Path(__file__).parents[1]
 
@@ -140,6 +140,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("viz.compare.lines",),
     ("viz.compare",),
     ("viz.share", "viz.share.held", "viz.share.packed"),
+    ("viz.jobs",),
+    ("viz.server", "viz.server.connections", "viz.server.runs"),
+    ("viz.command",),
     ("viz.work", "viz.work.targets"),
     ("viz.why",),
     ("viz.whatif",),
@@ -147,10 +150,10 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("viz.check.gradients", "viz.check.whole"),
     ("viz.check",),
     ("viz.bisect",),
-    ("viz.server", "viz.server.connections", "viz.server.routes", "viz.server.runs"),
+    ("viz.coreserver",),
+    ("viz.corecommand",),
     ("viz.viewer",),
     ("viz.live",),
-    ("viz.command",),
     ("viz",),
 )
 RANK = {name: rank for rank, row in enumerate(LAYERS) for name in row}
@@ -275,7 +278,8 @@ def test_imports_stand_at_the_top() -> None:
 SPINE = (
     *("viz.budget", "viz.ratio", "viz.settings", "viz.terminal", "viz.format", "viz.files"),
     *("viz.environment", "viz.workers", "viz.vouching", "viz.write", "viz.read", "viz.dialect"),
-    *("viz.replay", "viz.views", "viz.check.known", "viz.compare", "viz.share"),
+    *("viz.replay", "viz.views", "viz.check.known", "viz.compare", "viz.share", "viz.jobs"),
+    *("viz.server", "viz.command", "viz.tap", "viz.streams", "viz.importers"),
 )
 # Of `core`, what both packages stand on: errors, settings, processes, and forms of data.
 SHARED = (
@@ -283,7 +287,9 @@ SHARED = (
     *("core.origintext", "core.isolation.child", "core.isolation.client", "core.isolation.limits"),
     *("core.prove.verdict", "core.prove.solver"),
 )
-ADAPTERS = {where.partition(":")[0] for where in BUILT_IN.values()}
+ADAPTERS = {
+    where.partition(":")[0] for adapter in BUILT_IN.values() for where in vars(adapter).values()
+}
 NAME = re.compile(r"(?:core|viz)(?:\.\w+)+")
 # What is imported by name, and by whom: a table of modules, an adapter, a room that loads late.
 LATE = {
@@ -293,7 +299,7 @@ LATE = {
     "core.uop": "the names of the package",
     "core.uop.late": "meanings, which are built of nodes",
     "viz": "the names of the package",
-    "viz.dialect.registry": "the adapter of the dialect of a trace",
+    "viz.dialect.adapters": "the parts of adapters",
     "viz.why.installed": "the modules of the rules of core",
 }
 
@@ -317,7 +323,7 @@ def test_modules_are_imported_by_name_in_few_places() -> None:
 
 
 def test_the_spine_knows_no_compiler() -> None:
-    """Imported by name as well; but for the registry, which names the adapter of each dialect."""
+    """Imported by name as well; but for the table of adapters."""
     wrong = [
         f"{name} imports {imported}"
         for name, tree in TREES.items()
@@ -326,6 +332,6 @@ def test_the_spine_knows_no_compiler() -> None:
         if imported.split(".")[0] in ("core", "viz")
         and not within(imported, (*SPINE, *SHARED))
         and imported != "viz"
-        and not (name == "viz.dialect.registry" and imported in ADAPTERS)
+        and not (name == "viz.dialect.adapters" and imported in ADAPTERS)
     ]
     assert wrong == []

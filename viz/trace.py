@@ -41,7 +41,6 @@ from viz.recording import forks
 from viz.recording.buffer import Buffer, Open
 from viz.recording.capture import Capture, Wanted
 from viz.recording.exceptions import error_data
-from viz.recording.ownfile import own_file
 from viz.recording.reports import (
     Artifact,
     ContextBegin,
@@ -63,6 +62,7 @@ from viz.recording.transcribe import Entry, Transcriber
 from viz.recording.worker import Worker
 from viz.terminal import say
 from viz.write.eventlog import BLOCK
+from viz.write.ownfile import own_file
 from viz.write.writer import TraceWriter
 
 DUE: Final = 300_000_000

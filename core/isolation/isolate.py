@@ -16,6 +16,7 @@ from typing import Any, Final, cast
 from core.errors import RunError
 from core.isolation import child
 from core.isolation.client import Fault
+from core.isolation.limits import MEMORY_LIMIT
 from core.uop.args import encode_arg
 from core.uop.kernelinfo import Opt
 from core.uop.serial import to_data
@@ -23,8 +24,6 @@ from core.uop.uop import UOp
 
 WORKER = "core.isolation.worker"
 """The module that the process runs."""
-MEMORY_LIMIT: Final = 8 << 30
-"""Bytes of memory that a worker may write."""
 MAX_TEXT: Final = 1 << 19
 """Characters of a text that a user has edited."""
 _SAID: Final = 2000

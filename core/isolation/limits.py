@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
+from typing import Final
 
 try:
     import resource
 except ImportError:  # not a Unix
     resource = None
+
+MEMORY_LIMIT: Final = 8 << 30
+"""Bytes of memory that a worker may write."""
 
 
 def limit_memory(nbytes: int) -> None:

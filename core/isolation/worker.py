@@ -21,8 +21,8 @@ from core.compile import compile_kernel
 from core.errors import RunError, UopvizError
 from core.isolation.client import Fault
 from core.isolation.edited import Edited, with_text
-from core.isolation.isolate import MEMORY_LIMIT, RunResult
-from core.isolation.limits import limit_memory
+from core.isolation.isolate import RunResult
+from core.isolation.limits import MEMORY_LIMIT, limit_memory
 from core.isolation.safety import BASE, MAX_BYTES, check_kernel, run_bytes
 from core.runtime.base import Runner
 from core.runtime.device import Device

@@ -19,17 +19,15 @@ from tests.docs.markdown import code, table
 from tests.docs.of_core import ROOT
 from tests.docs.shapes import declarations, needed
 from viz.check.known.answers import CHECK_ANSWERS
-from viz.command.parser import FINDS, build_parser, commands_of
+from viz.command.parser import build_parser, commands_of
 from viz.compare.answers import PAIR_ANSWERS
 from viz.compare.gate import CONDITIONS
 from viz.coredialect.adapter import DIALECT
+from viz.coreserver.part import CorePart
 from viz.format.rows import TABLES
 from viz.server.api import api
 from viz.server.app import RunConverter
 from viz.server.page import page
-from viz.server.routes.check import check_routes
-from viz.server.routes.whatif import whatif_routes
-from viz.server.routes.workbench import workbench_routes
 from viz.share import sql as query
 from viz.share.redaction import TABLE, How
 from viz.views.answers import ANSWERS
@@ -92,7 +90,9 @@ def contract_table() -> str:
         takes = {action.dest for action in parser._actions}
         trace = "A and B" if name == "diff" else "yes" if "trace" in takes else "no"
         kernel, json = ("yes" if dest in takes else "no" for dest in ("kernel", "json"))
-        rows.append((code(f"uopviz {name}"), trace, kernel, json, FINDS.get(name, "-")))
+        rows.append(
+            (code(f"uopviz {name}"), trace, kernel, json, parser.get_default("finds") or "-")
+        )
     head = "command", "`TRACE`", "`--kernel`", "`--json`", "exit code 1 says"
     return table(head, rows)
 
@@ -119,11 +119,8 @@ def routes() -> list[tuple[str, str, str]]:
     """(methods, path, docstring) of every route."""
     app = Flask("viz", static_folder=None)
     app.url_map.converters["run"] = RunConverter
-    app.register_blueprint(api)
-    app.register_blueprint(check_routes)
-    app.register_blueprint(whatif_routes)
-    app.register_blueprint(workbench_routes)
-    app.register_blueprint(page)
+    for blueprint in (api, *CorePart.blueprints, page):
+        app.register_blueprint(blueprint)
     found: list[tuple[str, str, str]] = []
     for rule in app.url_map.iter_rules():
         methods = sorted((rule.methods or set()) - {"HEAD", "OPTIONS"})

@@ -34,9 +34,10 @@ from tests.docs.tables import PARTS
 from viz.command.parser import build_parser
 from viz.format import schema
 from viz.format.blocks import PACKED
+from viz.jobs import jobs
 from viz.server.app import MAX_REQUEST
 from viz.server.connections import channel, log
-from viz.work import jobs
+from viz.work import kinds
 
 DOCUMENTS = documents()
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -208,7 +209,7 @@ def test_limits_in_the_documents_are_those_of_the_code() -> None:
     assert f"at most {log.MOST} lines a minute" in security
     assert f"a time limit of {jobs.LIMIT:.0f} seconds" in security
     assert f"(an export {jobs.EXPORT_LIMIT:.0f})" in http
-    assert f"a function that is called again {jobs.KINDS['decline'].limit:.0f}" in http
+    assert f"a function that is called again {kinds.KINDS['decline'].limit:.0f}" in http
     memory = jobs.KINDS["export"].memory >> 30
     assert f"within {jobs.EXPORT_LIMIT:.0f} seconds and {memory} GiB" in security
     assert f"answer at most {jobs.MAX_ANSWER >> 20} MiB" in security

@@ -39,7 +39,7 @@ from core.compile import compile_kernel, sources_for
 from core.target import targets
 from core.uop import Ops
 from viz.views.store import Store
-from viz.work.targets.compiled import Wanted, compiled_for
+from viz.jobs.compiled import Wanted, compiled_for
 
 if __name__ == "__main__":
     with viz.record("t.viz"):

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from viz.bisect.tasks import Tasks, do_all, processes
+from viz.jobs.lines import answer_request, part, progress
 from viz.whatif.workers import Workers
-from viz.work.lines import answer_request, part, progress
 
 
 def run_job(request: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,13 +15,12 @@ from typing import Any, Final
 
 from core.errors import UopvizError
 from core.isolation.client import Fault
-from core.isolation.isolate import MEMORY_LIMIT
-from core.isolation.limits import limit_memory
+from core.isolation.limits import MEMORY_LIMIT, limit_memory
 from viz.check.part import check_part
 from viz.check.parts import Part
 from viz.check.whole.judged import whole_job
+from viz.jobs.lines import WRONG_REQUEST
 from viz.whatif.worker import bisect_job
-from viz.work.lines import WRONG_REQUEST
 
 Data = dict[str, Any]
 

@@ -20,8 +20,8 @@ from viz.check.parts import Part
 from viz.check.run import check_passes, how_far, processes
 from viz.check.whole.kernels import IN_ALL, Wholes
 from viz.check.whole.kernels import SECONDS as KERNEL_SECONDS
+from viz.jobs.lines import answer_request, part, progress
 from viz.whatif.workers import Workers
-from viz.work.lines import answer_request, part, progress
 
 FEW: Final = 4
 """Passes that are checked in this process: starting others takes about as long."""

@@ -116,3 +116,12 @@ def width(text: str) -> int:
     if not text.isdecimal() or len(text) > 3 or not 1 <= int(text) <= BEAM.high:
         raise argparse.ArgumentTypeError(f"{text!r} is no width from 1 to {BEAM.high}")
     return int(text)
+
+
+def executing(made: Parser) -> None:
+    """Where the work is done."""
+    made.add_argument(
+        "--executor",
+        metavar="ADDRESS",
+        help="work there: dask://HOST:PORT or ray://HOST:PORT (default: on this machine)",
+    )

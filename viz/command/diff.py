@@ -19,13 +19,13 @@ from viz.command.session import put, run_named
 from viz.compare.comparison import Comparison
 from viz.compare.gate import Gate, failed_gates, parse_gates
 from viz.files.regular import check_ending, replace_file
+from viz.jobs.compiled import Wanted, compiled_for
 from viz.share.exportfile import is_export
 from viz.share.html import export_html
 from viz.share.reopened import open_run, runs_in
 from viz.terminal import Progress, say
 from viz.views.store import Store
 from viz.views.summary import names_apart
-from viz.work.targets.compiled import Wanted, compiled_for
 
 _SLICE: Final = 0.5
 """Seconds after which progress is told."""

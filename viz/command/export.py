@@ -15,13 +15,13 @@ from viz.command.names import find_kernel
 from viz.command.session import open_store, open_stores, put
 from viz.files.regular import check_ending, replace_file
 from viz.format.schema import SUFFIX
+from viz.jobs.compiled import Wanted, compiled_for
 from viz.share.copy import write_trace
 from viz.share.exportfile import is_export
 from viz.share.html import export_html
 from viz.share.perfetto import is_trace_events, trace_events
 from viz.terminal import Progress, Styled
 from viz.views.run import Run
-from viz.work.targets.compiled import Wanted, compiled_for
 
 SUFFIXES: Final = {"html": ".html", "trace": SUFFIX}
 """Formats of an export, and how their files end."""

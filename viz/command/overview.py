@@ -163,7 +163,7 @@ def overview_lines(run: Row, rows: Sequence[Row], data: Row, trace: str) -> Iter
         )
         yield from table(columns, map(_rule_row, data["rules"]))
     yield ""
-    yield from _go_on(trace, rows, data["kernels"])
+    yield from _go_on(trace, run, rows, data["kernels"])
 
 
 def _rule_row(row: Row) -> tuple[str, ...]:
@@ -207,8 +207,8 @@ def _kernel_lines(kernels: Sequence[Row]) -> Iterator[Line]:
         )
 
 
-def _go_on(trace: str, rows: Sequence[Row], kernels: Sequence[Row]) -> Iterator[Line]:
-    """Commands that lead on, with names of this run."""
+def _go_on(trace: str, run: Row, rows: Sequence[Row], kernels: Sequence[Row]) -> Iterator[Line]:
+    """Commands that lead on, with names of this run, and the actions of its compiler's own."""
     of = [shell_word(trace)] if trace else []
     ways = [(["show", *of, "--tree"], "all groups and passes")]
     if kernels:
@@ -218,6 +218,9 @@ def _go_on(trace: str, rows: Sequence[Row], kernels: Sequence[Row]) -> Iterator[
         if number := _example(below(rows, kernels[0]["id"])):
             ways.append((["show", *of, number], "a pass's steps"))
             ways.append((["show", *of, number, "1"], "one step"))
+        for own in run["dialect"]["own"]:
+            kernel = ["--kernel", shell_word(kernels[0]["name"])]
+            ways.append((["show", *of, *kernel, "--action", own["name"]], own["title"]))
     ways.append((["stats", *of], "what each rule cost, and which never matched"))
     ways.append((["open", *of], "the same in the browser"))
     yield Styled("Go on with", "heading")

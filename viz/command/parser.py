@@ -1,6 +1,8 @@
 """The arguments of `uopviz`, and which module does what each command asks for.
 
-Completion and docs/cli.md are made from it. Imports none of the commands.
+Completion and docs/cli.md are made from it. The adapters of dialects add commands of theirs. The
+default `run` of a command is the module and the function that do it, `needs` the action that the
+dialect of its trace has to have, `finds` what exit code 1 says. Imports none of the commands.
 """
 
 from __future__ import annotations
@@ -12,37 +14,22 @@ from typing import Any, Final, NoReturn, cast
 from viz.command.arguments import (
     Parser,
     choosing_run,
-    natural,
+    executing,
     number,
     of_trace,
     positive,
     printing,
 )
-from viz.command.tryparser import add_trying, executing
+from viz.dialect.adapters import command_parts
 from viz.terminal import put_line
-from viz.work.targets import USUAL
 
 _NUMBER_HELP: Final = "number of a pass or group, as listed"
 _DIFF: Final = "compare two runs; exit code 0: equal, 1: they differ, 2: not to be compared"
-_CHECK: Final = "check whether the steps and texts of a run are right; exit code 1: one is not"
 _IMPORT: Final = "make a trace of what another compiler has printed, such as a log of MLIR's passes"
 _RECORD: Final = (
     "run a program of another compiler, such as tinygrad, and record its rewriting; ends with the "
     "program's exit code"
 )
-_WHY_NOT: Final = "print why a rule did not fire at a node of a pass, or where it nearly did"
-
-
-FINDS: Final = {
-    "diff": "the runs differ; with `--fail-on`, only in what that lists",
-    "check": "a step or the text of a kernel is wrong",
-    "bisect": "a result or a step is wrong",
-    "what-if": "the kernel fails, or its result is wrong",
-    "replay": "a kernel has become another one",
-    "record": "the program ended so: the command ends with its exit code",
-}
-"""What exit code 1 says, of commands that look for something, and of `record`, which has any code.
-All others end with 0 or 2."""
 
 
 class _Version(argparse.Action):
@@ -67,6 +54,8 @@ def build_parser() -> Parser:
         run="viz.command.start:start",
         error=parser.error,
         live=False,
+        needs="",
+        finds="",
         json=False,
         port=None,
         browser=True,
@@ -121,7 +110,7 @@ def build_parser() -> Parser:
         type=_targets,
         metavar="NAME,...",
         help="the targets whose texts the HTML file shows, with links of lines; none: those of the "
-        f"run only (default: {','.join(USUAL)})",
+        "run only (default: the usual ones of its compiler; of `core`: sm_90,gfx942)",
     )
     made.add_argument(
         "--passes-for",
@@ -168,6 +157,12 @@ def build_parser() -> Parser:
         "without KIND, a list of its texts. Of a pass of another compiler what it did to the "
         "compiler's own text of the program; before and after are the whole texts",
     )
+    made.add_argument(
+        "--action",
+        metavar="NAME",
+        help="run this action of the compiler's own on a kernel; `uopviz show` lists those that a "
+        "trace has",
+    )
     printing(made)
 
     _comparing(commands.add_parser("diff", help=_DIFF, description=_DIFF))
@@ -192,70 +187,12 @@ def build_parser() -> Parser:
     )
     printing(made)
 
-    made = commands.add_parser("why-not", help=_WHY_NOT, description=_WHY_NOT)
-    made.intermixed = True
-    made.usage = "uopviz why-not [TRACE] PASS [NODE] RULE [OPTION ...]"
-    made.set_defaults(run="viz.command.whynot:why_not", error=made.error)
-    of_trace(made)
-    made.add_argument(
-        "pass_name",
-        nargs="?",
-        metavar="PASS",
-        help="a pass: its number or name, or simplify#2 for the second",
-    )
-    made.add_argument(
-        "node", nargs="?", metavar="NODE", help="a node, u123; without it: where RULE nearly fits"
-    )
-    made.add_argument("rule", nargs="?", metavar="RULE", help="a rule: its name, or its number")
-    choosing_run(made)
-    made.add_argument("--kernel", metavar="NAME", help="the kernel that PASS is of")
-    made.add_argument(
-        "--no-run",
-        dest="call",
-        action="store_false",
-        help="do not call the rule's function again to find the line on which it declined",
-    )
-    made.add_argument(
-        "--load",
-        metavar="FILE",
-        help="run this Python file of yours, in a process of its own, to have the rule from it",
-    )
-    printing(made)
-
-    add_trying(commands)
-
-    made = command("check", "check:check", _CHECK)
-    made.add_argument("--kernel", metavar="NAME", help="only this kernel: its name, number or call")
-    made.add_argument(
-        "--pass", dest="pass_name", metavar="NAME", help="only passes of this name, or this number"
-    )
-    made.add_argument("--rule", metavar="NAME", help="only steps of this rule")
-    made.add_argument(
-        "--jobs", type=positive, default=2, metavar="N", help="processes (default: %(default)s)"
-    )
-    made.add_argument(
-        "--seconds",
-        type=positive,
-        default=600,
-        metavar="N",
-        help="after so many in a process, what is left is not checked (default: %(default)s)",
-    )
-    made.add_argument(
-        "--run-seconds",
-        type=natural,
-        default=20,
-        metavar="N",
-        help="each kernel is run as a whole, too; after so many seconds no further one is begun, "
-        "with 0 none (default: %(default)s)",
-    )
-    made.add_argument(
-        "--again", action="store_true", help="do not use the results that are beside the trace"
-    )
-    executing(made)
-    printing(made)
-
     made = commands.add_parser("record", help=_RECORD, description=_RECORD)
-    made.set_defaults(run="viz.command.record:record", error=made.error)
+    made.set_defaults(
+        run="viz.command.record:record",
+        error=made.error,
+        finds="the program ended so: the command ends with its exit code",
+    )
     made.add_argument(
         "-o", "--output", metavar="FILE", help="the trace (default: a new one in the cache)"
     )
@@ -292,6 +229,9 @@ def build_parser() -> Parser:
     )
     printing(made)
 
+    for add_commands in command_parts():
+        add_commands(commands)
+
     made = commands.add_parser(
         "completion",
         help="print the completion of a shell",
@@ -309,7 +249,11 @@ def build_parser() -> Parser:
 
 def _comparing(made: Parser) -> None:
     """The arguments of `uopviz diff`."""
-    made.set_defaults(run="viz.command.diff:diff", error=made.error)
+    made.set_defaults(
+        run="viz.command.diff:diff",
+        error=made.error,
+        finds="the runs differ; with `--fail-on`, only in what that lists",
+    )
     made.add_argument("a", metavar="A", help="the trace of before, or a folder of traces")
     made.add_argument(
         "b",

@@ -18,7 +18,7 @@ from viz.server.connections.listen import TOKEN, listen_for
 from viz.server.connections.serve import Server
 from viz.server.connections.staying import Staying
 from viz.server.handover import browser_at
-from viz.server.runs.cluster import Cluster
+from viz.server.part import cluster_at
 from viz.settings import UOPVIZ_STAY
 from viz.share.webpage import BUILD, NOT_BUILT, is_built
 from viz.terminal import is_terminal, put_json, put_line, say
@@ -34,7 +34,7 @@ def serve(options: argparse.Namespace) -> int:
     store, *beside = open_stores(options)
     if options.live:
         return _serve_live(store, options)
-    cluster = None if options.executor is None else Cluster(options.executor)
+    cluster = None if options.executor is None else cluster_at(options.executor)
     sock, notice = listen_for(store.path, options.port, wished_port())
     server = Server(store, sock, beside=beside, cluster=cluster)
     url = server.url + (COMPARED if beside else "")

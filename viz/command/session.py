@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from core.errors import TraceError, UopvizError
 from viz.command.names import Row, below, find_kernel, find_pass, find_trace
+from viz.dialect.dialect import Action
 from viz.read.tracefile import Progress as Reading
 from viz.share.reopened import open_run, open_runs, runs_in
 from viz.terminal import (
@@ -24,6 +25,7 @@ from viz.terminal import (
 )
 from viz.views.answers import SINCE
 from viz.views.run import NAMES, Run
+from viz.views.store import Store
 
 _OF_PAGES: Final = ("devices", "editable", "targets", "inputs", "stays", "again")
 NOTHING_KNOWN: Final[Row] = {"maker": None, "files": [], "rules": [], "compared": 0, "notes": []}
@@ -37,8 +39,23 @@ def open_store(options: argparse.Namespace) -> Run:
     path = _meant(options, options.trace)
     held_as = run_named(options.held_as, path, ", --run chooses another")
     options.store = open_run(path, _reading(options, path), held_as)
+    _check_action(options.store, options.needs)
     options.progress.begin("working")
     return options.store
+
+
+def _check_action(run: Run, needs: str) -> None:
+    """Raises TraceError where the dialect of a trace does not have the action that a command
+    needs."""
+    if not needs or not isinstance(run, Store) or Action(needs) in run.dialect.actions:
+        return
+    dialect = run.dialect
+    of = f"the dialect {dialect.title or dialect.name}" if dialect.name else "no known dialect"
+    raise TraceError(
+        f"this trace is of {of}, which has no action {needs!r}",
+        where=str(run.path),
+        hint=f"`{show_command(run.path)}` shows what it holds, and what can be done with it",
+    )
 
 
 def run_named(letter: str | None, path: Path, how: str = "") -> str:

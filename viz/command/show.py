@@ -40,6 +40,7 @@ from viz.command.styles import difference_style
 from viz.command.tiles import tile_lines, tile_rows
 from viz.replay.graphtext import node_text, step_text
 from viz.terminal import Line, Piece, Style, Styled
+from viz.views.answers import ACTED
 from viz.views.run import Run
 
 _DEEPEST: Final = 20
@@ -59,6 +60,11 @@ def show(options: argparse.Namespace) -> int:
         if own is not None:
             return show_pass_text(options, store, own)
         return show_text(options, store, rows, number)
+    if options.action is not None:
+        if number is None:
+            raise TraceError("an action on which kernel?", hint="name it with --kernel")
+        acted = store.ask(ACTED, number, options.action)
+        return put(options, acted, acted["text"].splitlines())
     tree = options.tree or options.all or options.depth is not None
     if number is None:
         if step is not None:

@@ -14,9 +14,9 @@ from viz.command.columns import Column, duration, plural, table
 from viz.command.names import Row, below, find_kernel, find_pass, find_rule
 from viz.command.session import put
 from viz.terminal import Line, Styled
+from viz.views.answers import RULE_PAGE
 from viz.views.run import Run
 from viz.views.store import Store
-from viz.why.answers import RULE_PAGE
 
 NOT_TIMED: Final = "this trace does not say how long tries took"
 REST: Final = "in this pass alone; what took less than 10 us is counted by pass name only"

@@ -11,12 +11,12 @@ import functools
 import importlib.util
 import sys
 from collections.abc import Mapping
-from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final, cast
 
 from core.errors import EnvError
+from viz.dialect.adapters import BUILT_IN, CORE, load
 from viz.dialect.dialect import GROUPS, PLAIN, Dialect, Op
 from viz.dialect.rundialect import RunDialect
 from viz.format.cells import as_int, as_text
@@ -26,14 +26,6 @@ from viz.settings import UOPVIZ_DIALECTS
 
 GROUP: Final = "uopviz.dialects"
 """The group of entry points."""
-CORE: Final = "uopviz"
-"""The dialect of `core`, and of traces of before a trace said its dialect."""
-BUILT_IN: Final[Mapping[str, str]] = {
-    CORE: "viz.coredialect.adapter:DIALECT",
-    "mlir": "viz.compilers.mlir:DIALECT",
-    "tinygrad": "viz.compilers.tinygrad:DIALECT",
-}
-"""The adapters that come with uopviz, imported when a trace is in their dialect."""
 _ATTRIBUTE: Final = "DIALECT"
 _WORD: Final = 60
 """Characters of a name."""
@@ -90,7 +82,7 @@ def find(name: str, named: str = "") -> Dialect | None:
     installed; None for none. Raises what its module raises, and EnvError for what is wrong in
     `named`."""
     if name in BUILT_IN:
-        return _checked(_loaded(BUILT_IN[name]), BUILT_IN[name])
+        return _checked(load(BUILT_IN[name].dialect), BUILT_IN[name].dialect)
     for one in filter(None, (part.strip() for part in named.split(","))):
         dialect = _named(one)
         if dialect.name == name:
@@ -120,8 +112,7 @@ def _named(where: str) -> Dialect:
 def _loaded(where: str) -> object:
     if where.endswith(".py"):
         return getattr(_module_of(Path(where)), _ATTRIBUTE)
-    module, _, name = where.partition(":")
-    return getattr(import_module(module), name or _ATTRIBUTE)
+    return load(where if ":" in where else f"{where}:{_ATTRIBUTE}")
 
 
 def _module_of(path: Path) -> ModuleType:

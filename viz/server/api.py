@@ -1,6 +1,6 @@
-"""The routes of the API: those of the tables in `viz/views/answers.py`, `viz/why/answers.py` and
+"""The routes of the API: those of the tables in `viz/views/answers.py` and
 `viz/check/known/answers.py`, asked of a run by its name, those of `viz/compare/answers.py`, asked
-of two, and what a server does.
+of two, and what every server does. The adapters of dialects add theirs (`viz/server/part.py`).
 
 They parse and answer; what they answer is made in `state.py` and below. The form of every answer is
 in viz/web/src/data/messages; errors are {"error": {what, where, hint}}.
@@ -9,7 +9,7 @@ in viz/web/src/data/messages; errors are {"error": {what, where, hint}}.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, cast
 
 from flask import Blueprint, Response, request
@@ -17,16 +17,13 @@ from flask import Blueprint, Response, request
 from core.errors import ServerError
 from viz.check.known.answers import CHECK_ANSWERS
 from viz.compare.answers import PAIR_ANSWERS, PairAnswer
+from viz.jobs.exports import ExportHow
 from viz.server.answers import answer, problem
-from viz.server.how import how_of
+from viz.server.editor import open_in_editor
 from viz.server.requests import json_body, open_run, state, unknown
 from viz.views.answers import ANSWERS
 from viz.views.recent import cached_trace, recent_traces
 from viz.views.run import FIRST, Answer, Asked, Parameter
-from viz.why.answers import WHY_ANSWERS
-from viz.work.editor import open_in_editor
-from viz.work.exports import ExportHow
-from viz.work.keptpeaks import known_peaks
 
 MAX_TEXT: Final = 200
 """Characters of a parameter that count."""
@@ -49,8 +46,13 @@ def _said(asked: Asked) -> str:
     return f"{asked.doc}: {asked.type}.{more}"
 
 
-for _asked in (*ANSWERS, *WHY_ANSWERS, *CHECK_ANSWERS):
-    api.add_url_rule(f"/<run:run>{_asked.route}", _asked.name, _route(_asked))
+def add_answers(routes: Blueprint, answers: Iterable[Answer]) -> None:
+    """Adds a route for each of these answers about a run."""
+    for asked in answers:
+        routes.add_url_rule(f"/<run:run>{asked.route}", asked.name, _route(asked))
+
+
+add_answers(api, (*ANSWERS, *CHECK_ANSWERS))
 
 
 def _pair_route(asked: PairAnswer) -> Callable[..., Response]:
@@ -108,65 +110,6 @@ def open_trace(run: str) -> Response:
     else:
         here.go_on(cached_trace(str(body.get("name", ""))))
     return answer({})
-
-
-@api.post("/<run:run>/kernels/<int:context>/compile")
-def compile_kernel(run: str, context: int) -> Response:
-    """Begins to compile a kernel for {"target"}: {"job"}; its result is Artifact[]."""
-    return answer({"job": open_run(run).compile(context, str(json_body().get("target", "")))})
-
-
-@api.post("/<run:run>/kernels/<int:context>/run")
-def run_kernel(run: str, context: int) -> Response:
-    """Begins to run a kernel {"count"} times on {"device"}: {"job"}; its result is RunResult.
-    {"opts"}: the optimisations to apply, as text, in place of the compiler's choice. {"skip"}:
-    names of rules to leave out. {"source": {"kind", "text"}}: a text that the user has edited, to
-    run in place of that of the program which these make."""
-    body = json_body()
-    count = body.get("count", 100)
-    if not isinstance(count, int) or not 0 < count <= 10_000:
-        raise ServerError("count is not a number of launches", hint="1 to 10000")
-    here, device = open_run(run), str(body.get("device", "CPU"))
-    return answer({"job": here.launch(context, device, count, how_of(body, here.store))})
-
-
-@api.post("/<run:run>/kernels/<int:context>/emulate")
-def emulate_kernel(run: str, context: int) -> Response:
-    """Begins to emulate a kernel on {"device"}, such as PTX:EMU: {"job"}; its result is Emulation:
-    counters of each line, and each step of warp {"warp"} of block {"block"}. {"opts"},
-    {"skip"} and {"source"} as in run."""
-    body = json_body()
-    numbers = [body.get(name, 0) for name in ("block", "warp")]
-    if not all(type(n) is int and 0 <= n < 1 << 31 for n in numbers):
-        raise ServerError("block and warp are numbers", hint="they count from 0")
-    here, device = open_run(run), str(body.get("device", "PTX:EMU"))
-    block, warp = numbers
-    how = how_of(body, here.store)
-    return answer({"job": here.emulate(context, device, block, warp, how)})
-
-
-@api.post("/<run:run>/rewrites/<int:rewrite>/why-declined")
-def why_declined(run: str, rewrite: int) -> Response:
-    """Begins to call the function of {"rule"} again, that declined {"node"} of a pass: {"job"}; its
-    result is WhyNot, with the line. Only a rule of this installation with the recorded text is."""
-    body = json_body()
-    node, rule = (body.get(name) for name in ("node", "rule"))
-    if type(node) is not int or type(rule) is not int:
-        raise ServerError("node and rule are numbers", hint="those of the run")
-    job = open_run(run).why_declined(rewrite, node, rule)
-    return unknown("pass", rewrite) if job is None else answer({"job": job})
-
-
-@api.get("/peaks")
-def peaks() -> Response:
-    """What was measured of the devices of this machine: Peak[]."""
-    return answer(known_peaks())
-
-
-@api.post("/peaks")
-def measure_peaks() -> Response:
-    """Begins to measure {"device"} of this machine: {"job"}; its result is Peak."""
-    return answer({"job": state().machine.measure(str(json_body().get("device", "CPU")))})
 
 
 @api.get("/jobs/<int:job>")

@@ -9,13 +9,10 @@ from typing import Final
 from flask import Flask
 from werkzeug.routing import BaseConverter
 
+from viz.jobs.jobs import Elsewhere
 from viz.server.answers import install_errors
 from viz.server.api import api
 from viz.server.page import page
-from viz.server.routes.check import check_routes
-from viz.server.routes.whatif import whatif_routes
-from viz.server.routes.workbench import workbench_routes
-from viz.server.runs.cluster import Cluster
 from viz.server.security import Guard
 from viz.server.state import State
 from viz.views.run import NAMES, Run
@@ -33,7 +30,7 @@ def create_app(
     store: Run,
     guard: Guard | None = None,
     beside: Sequence[Run] = (),
-    cluster: Cluster | None = None,
+    cluster: Elsewhere | None = None,
 ) -> Flask:
     """The application over a run, and those `beside` it. Without a `guard`, one is made; it is
     app.extensions["uopviz_guard"]. `cluster` does jobs in place of this machine."""
@@ -52,8 +49,8 @@ def create_app(
 
     app.before_request(note_request)
     app.register_blueprint(api)
-    app.register_blueprint(check_routes)
-    app.register_blueprint(whatif_routes)
-    app.register_blueprint(workbench_routes)
+    for part in state.parts:
+        for routes in part.blueprints:
+            app.register_blueprint(routes)
     app.register_blueprint(page)
     return app

@@ -9,18 +9,20 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from core.errors import ServerError
-from viz.server.runs.cluster import Cluster
+from viz.jobs.exports import ExportHow
+from viz.jobs.jobs import Elsewhere
+from viz.server.part import Part, parts
 from viz.server.runs.machine import Machine
 from viz.server.runs.openrun import OpenRun
 from viz.server.runs.pairs import Pairs
-from viz.server.runs.whatif import WhatIf
 from viz.share.reopened import open_run
 from viz.views.run import FIRST, NAMES, Run
 from viz.views.summary import names_apart
-from viz.work.exports import ExportHow
+
+P = TypeVar("P", bound=Part)
 
 
 class State:
@@ -28,11 +30,14 @@ class State:
     in place of this machine. Raises ServerError where the runs are too many."""
 
     def __init__(
-        self, store: Run, beside: Sequence[Run] = (), cluster: Cluster | None = None
+        self, store: Run, beside: Sequence[Run] = (), cluster: Elsewhere | None = None
     ) -> None:
-        self.machine = Machine(cluster)
+        kinds = parts()
+        self.machine = Machine([part.kinds for part in kinds], cluster)
         self.pairs = Pairs(self.machine)
-        self.whatif = WhatIf(self.machine, self.open_once, self.end_trace)
+        self.parts = [part(self.machine, self) for part in kinds]
+        """What the adapters of dialects add."""
+        self.machine.can = self._can
         self._lock = threading.Lock()
         self._runs: dict[str, OpenRun] = {}
         for one in (store, *beside):
@@ -48,8 +53,15 @@ class State:
         self.machine.close()
         for _, run in self.runs():
             run.close()
-        self.machine.compiler.close()
-        self.whatif.close()
+        for part in self.parts:
+            part.close()
+
+    def part(self, kind: type[P]) -> P:
+        """The part of this kind, which there is: its own routes ask for it."""
+        return next(part for part in self.parts if isinstance(part, kind))
+
+    def _can(self) -> dict[str, Any]:
+        return {name: value for part in self.parts for name, value in part.can().items()}
 
     def run(self, name: str) -> OpenRun | None:
         """A run by its name; None where no run has it."""

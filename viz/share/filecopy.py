@@ -18,7 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from core.errors import TraceError
-from viz.dialect.registry import CORE, named_in
+from viz.dialect.adapters import CORE
+from viz.dialect.registry import named_in
 from viz.dialect.rundialect import RunDialect
 from viz.format import schema
 from viz.format.cells import as_int, as_text, parse_json, parse_object

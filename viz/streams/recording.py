@@ -17,10 +17,10 @@ from typing import Final
 
 from core.errors import TraceError
 from viz.files.alive import new_run, process_info
-from viz.recording.ownfile import own_file
 from viz.streams.events import MAX_LINE, StreamError, parse
 from viz.streams.reader import StreamReader
 from viz.tap import FOLDER, SITE
+from viz.write.ownfile import own_file
 from viz.write.writer import TraceWriter
 
 _OFTEN: Final = 0.1

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from viz.views.rules.rulepage import rule_page
 from viz.views.run import Answer, Group, InFile, Keep, Subject
 from viz.views.store import Store
 
@@ -210,6 +211,27 @@ SEARCH: Final = _row(
     whole=lambda made: made["truncated"] is None,
 )
 
+RULE_PAGE: Final = Answer(
+    "rule_page",
+    "/rule-page?rule={rule}",
+    "RulePage",
+    "What one rule did in the whole run: tries, declines and matches by pass, and where it matched",
+    rule_page,
+    subject=Subject.RULE,
+    whole=lambda made: made["done"] is True,
+    in_file=InFile.DERIVED,
+)
+PASS_RULES: Final = Answer(
+    "pass_rules",
+    "/pass-rules/{rewrite}",
+    "PassRules",
+    "How long the tries of each rule took in one pass, the longest first",
+    Store.pass_rules,
+    subject=Subject.REWRITE,
+    keep=Keep.ENDED,
+    in_file=InFile.NEVER,
+)
+
 ANSWERS: Final[tuple[Answer, ...]] = (
     RUN,
     TREE,
@@ -229,6 +251,8 @@ ANSWERS: Final[tuple[Answer, ...]] = (
     PASS_TEXTS,
     ACTED,
     EMULATED,
+    RULE_PAGE,
+    PASS_RULES,
     LINEAGE,
     SEARCH_INDEX,
     SEARCH,

@@ -1,6 +1,6 @@
 """The kernels of a trace: metadata, recorded source texts, and their links to the AST.
 
-Reads what was recorded; compiling and running are jobs (`viz/work/jobs.py`).
+Reads what was recorded; compiling and running are jobs (`viz/jobs/jobs.py`).
 """
 
 from __future__ import annotations

@@ -15,8 +15,9 @@ from typing import Any, Final
 
 from core.errors import TraceError
 from viz.budget import answering, part, take
+from viz.dialect.adapters import CORE
 from viz.dialect.dialect import Action, Dialect
-from viz.dialect.registry import CORE, named_in
+from viz.dialect.registry import named_in
 from viz.format.cells import as_text
 from viz.format.rows import ARTIFACT_HEADS
 from viz.read.records import RuleRecord

@@ -15,11 +15,11 @@ from core.errors import UopvizError
 from core.isolation.limits import limit_files
 from viz.coredialect.flags import flags_of
 from viz.format.cells import as_int
+from viz.jobs.lines import answer_request, progress
 from viz.whatif.given import MAX_TRACE, error_data, kernel_of, name_of
 from viz.whatif.isolated import TRACE
 from viz.whatif.recompile import Recording, compile_variant
 from viz.whatif.variant import Variant
-from viz.work.lines import answer_request, progress
 
 Data = dict[str, Any]
 

@@ -22,6 +22,7 @@ from core.uop.serial import to_data
 from core.uop.uop import UOp
 from viz.coredialect.flags import flags_of
 from viz.format.cells import as_text
+from viz.jobs.lines import answer_request, progress
 from viz.whatif.arguments import givens
 from viz.whatif.culprit import Culprit, Kernel
 from viz.whatif.given import MAX_TRACE, error_data, kernel_of, name_of
@@ -42,7 +43,6 @@ from viz.whatif.textrun import NOT_RUN, device_for, rendering, run_text, said_of
 from viz.whatif.trying import Judge, check_device, old_program
 from viz.whatif.variant import EditedText, Variant
 from viz.whatif.verdict import culprit_data, outcome_data, verdict_data
-from viz.work.lines import answer_request, progress
 from viz.work.opts import parse_opts
 
 Data = dict[str, Any]

@@ -1,7 +1,7 @@
 """The answers about rules that did not fire: one row each, in the form of `viz/views/answers.py`.
 
-They need the trace itself: an exported file has none of them but what it can make of others, the
-page of a rule. `WHY_DECLINED` starts a process, which a server does in a job: `call_again`.
+They need the trace itself: an exported file has none of them. `WHY_DECLINED` starts a process,
+which a server does in a job: `call_again`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from viz.why.declining import ask_worker, decline_request, declining_line, line_
 from viz.why.message import near_data, reason_data, rules_data
 from viz.why.nearmisses import near_misses
 from viz.why.reason import reason
-from viz.why.rulepage import rule_page
 from viz.why.rulesat import rules_at
 from viz.why.subject import Subject as Pass
 
@@ -166,26 +165,5 @@ NEAR_MISSES: Final = Answer(
     keep=Keep.ENDED,
     in_file=InFile.NEVER,
 )
-RULE_PAGE: Final = Answer(
-    "rule_page",
-    "/rule-page?rule={rule}",
-    "RulePage",
-    "What one rule did in the whole run: tries, declines and matches by pass, and where it matched",
-    rule_page,
-    subject=Subject.RULE,
-    whole=lambda made: made["done"] is True,
-    in_file=InFile.DERIVED,
-)
-PASS_RULES: Final = Answer(
-    "pass_rules",
-    "/pass-rules/{rewrite}",
-    "PassRules",
-    "How long the tries of each rule took in one pass, the longest first",
-    Store.pass_rules,
-    subject=Subject.REWRITE,
-    keep=Keep.ENDED,
-    in_file=InFile.NEVER,
-)
-
-WHY_ANSWERS: Final[tuple[Answer, ...]] = (WHY_NOT, RULES_AT, NEAR_MISSES, RULE_PAGE, PASS_RULES)
+WHY_ANSWERS: Final[tuple[Answer, ...]] = (WHY_NOT, RULES_AT, NEAR_MISSES)
 """Those that are made at once; a server has a route for each, and a job for `WHY_DECLINED`."""

@@ -1,1 +1,1 @@
-"""What runs on request, in processes of its own: compiling and running kernels; the editor."""
+"""What compiles and runs kernels on request, in processes of its own."""

@@ -19,8 +19,8 @@ from core.errors import ServerError
 from core.isolation.client import Fault
 from core.target import targets
 from viz.format.schema import SUFFIX
+from viz.jobs.jobs import Jobs
 from viz.views.run import Run
-from viz.work.jobs import Jobs
 
 Graph = tuple[dict[str, Any], list[int]]
 

@@ -30,8 +30,8 @@ from core.runtime.numeric import from_memory, memory_dtype
 from core.toolchain.program import Program
 from core.trial.trial import Trial
 from core.uop import UOp
+from viz.jobs.lines import progress
 from viz.work.change import Change
-from viz.work.lines import progress
 from viz.work.opts import opts_text
 
 COUNTED: Final = (

@@ -28,8 +28,7 @@ from core.compile import (
 from core.errors import CompileError, UopvizError
 from core.isolation.client import Fault
 from core.isolation.edited import editable_on
-from core.isolation.isolate import MEMORY_LIMIT
-from core.isolation.limits import limit_files
+from core.isolation.limits import MEMORY_LIMIT, limit_files
 from core.isolation.safety import MAX_BYTES, check_kernel
 from core.isolation.worker import try_kernel
 from core.runtime.device import MAKERS, Device
@@ -40,9 +39,9 @@ from core.uop.observe import observing
 from core.uop.serial import from_data
 from core.uop.uop import UOp
 from viz.format.schema import COMPILER, CORE_DIALECT
+from viz.jobs.lines import answer_request, progress
 from viz.work.change import Change
 from viz.work.emulation import asked, emulate
-from viz.work.lines import answer_request, progress
 from viz.work.opts import opts_text
 from viz.work.passrecorder import PassRecorder
 from viz.work.peaks import measure

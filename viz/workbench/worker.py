@@ -12,15 +12,15 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from core.errors import RunError
-from core.isolation.isolate import MEMORY_LIMIT
+from core.isolation.limits import MEMORY_LIMIT
 from core.isolation.safety import MAX_BYTES, check_kernel
 from core.runtime.device import Device
 from core.target import target_named
 from core.uop.serial import from_data
 from viz.coredialect.flags import flags_of
+from viz.jobs.lines import answer_request, part, progress
 from viz.whatif.trying import device_of
 from viz.work.change import Change
-from viz.work.lines import answer_request, part, progress
 from viz.work.opts import parse_opts
 from viz.workbench.compare import compare_sides
 from viz.workbench.inputs import Offered

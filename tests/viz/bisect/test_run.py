@@ -23,7 +23,7 @@ from viz.bisect import worker as bisect_worker
 from viz.bisect.search import RunSearch, bisect_run
 from viz.bisect.tasks import MOST_SEARCHED, Tasks, do_all
 from viz.check.known.beside import take_kept
-from viz.command.bisect import run_lines
+from viz.corecommand.bisect import run_lines
 from viz.terminal import plain
 from viz.views.store import Store
 from viz.whatif import worker

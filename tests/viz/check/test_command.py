@@ -14,7 +14,7 @@ import pytest
 import viz.check.part
 import viz.check.parts
 import viz.check.run
-import viz.command.check
+import viz.corecommand.check
 from core.errors import UopvizError
 from core.uop import Ops, PatternMatcher, UOp, UPat, rule
 from core.uop.observe import context
@@ -60,7 +60,7 @@ class Here(Executor):
 
 @pytest.fixture(autouse=True)
 def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(viz.command.check, "processes", lambda jobs: Here())
+    monkeypatch.setattr(viz.corecommand.check, "processes", lambda jobs: Here())
 
 
 def recorded(path: Path, graph: UOp, matcher: PatternMatcher) -> Path:
@@ -130,7 +130,7 @@ def test_results_are_found_again_only_where_they_fit(
     def never(*_: Any) -> Any:
         raise AssertionError("checked again")
 
-    monkeypatch.setattr(viz.command.check, "check_passes", never)
+    monkeypatch.setattr(viz.corecommand.check, "check_passes", never)
     assert run(capsys, path)[0] == 0
     store = Store(path)
     known = store.ask(CHECKS)
@@ -205,7 +205,7 @@ def test_a_cluster_does_the_work(
         asked.append(address)
         return Here()
 
-    monkeypatch.setattr(viz.command.check, "executor_at", cluster)
+    monkeypatch.setattr(viz.corecommand.check, "executor_at", cluster)
     code, out, _ = run(capsys, path, "--executor", "dask://h:1")
     assert code == 0 and "100.00 %" in out and asked == ["dask://h:1"] * 2
     assert "its root is not a SINK of STOREs" in out, "the kernel, too"

@@ -30,7 +30,7 @@ from viz.check.message import message
 from viz.check.part import check_part
 from viz.check.parts import Part
 from viz.cli import main
-from viz.command.check import lines
+from viz.corecommand.check import lines
 from viz.views.store import Store
 from viz.whatif.culprit import Kernel
 

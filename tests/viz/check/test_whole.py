@@ -39,7 +39,7 @@ from viz.check.parts import Part
 from viz.check.whole import judged
 from viz.check.whole.kernels import Wholes, kernels_of, wholes_of
 from viz.cli import main
-from viz.command.check import sentence
+from viz.corecommand.check import sentence
 from viz.views.store import Store
 from viz.whatif import textrun
 from viz.whatif import worker as kernel_worker

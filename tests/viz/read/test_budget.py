@@ -15,13 +15,14 @@ from tests.effort import unit
 from viz import budget
 from viz.budget import Budget, answering, part, take, within
 from viz.format.pack import read_json
+from viz.jobs import jobs
 from viz.read.room import MOST, ROOM, ROOM_PER_BYTE, Room
 from viz.replay.provenance import positions
 from viz.views.kernels import KernelReader
 from viz.views.rules.rulebook import clean_pattern
 from viz.views.store import Store
 from viz.views.timeline import FirstFree
-from viz.work import jobs
+from viz.work import kinds
 from viz.write.writer import TraceWriter
 
 SAYS = {
@@ -212,4 +213,4 @@ def test_jobs_share_memory() -> None:
     assert capacity.acquire(6, 600)
     assert capacity.acquire(2, 0)
     assert not capacity.acquire(0, 0)  # three run
-    assert max(kind.memory for kind in (*jobs.KINDS.values(), jobs.Kind())) <= jobs.MEMORY
+    assert max(kind.memory for kind in (*jobs.KINDS.values(), *kinds.KINDS.values())) <= jobs.MEMORY

@@ -21,13 +21,13 @@ from tests.viz.share.test_export import entries
 from viz.check.known.answers import CHECKS
 from viz.check.known.kept import kept_path
 from viz.check.known.whole import STATES
+from viz.jobs.jobs import Kind
 from viz.server.app import create_app
 from viz.server.security import Guard
 from viz.share.reopened import open_run
 from viz.trace import Recorder
 from viz.views.store import Store
-from viz.work import jobs
-from viz.work.jobs import Kind
+from viz.work import kinds
 from viz.write.writer import TraceWriter
 
 X = UOp.variable("x", 0, 9)
@@ -183,7 +183,7 @@ def test_what_was_checked_until_a_cancel_is_kept(
         "time.sleep(600)\n"
     )
     monkeypatch.setenv("PYTHONPATH", str(worker.parent))
-    monkeypatch.setattr(jobs, "KINDS", {"check": Kind(1 << 30, 60.0, worker.stem)})
+    monkeypatch.setitem(kinds.KINDS, "check", Kind(1 << 30, 60.0, worker.stem))
     job = asked.client.post("/api/A/check", json={}).get_json()["job"]
     while not asked.get("checks")["rewrite"]:
         assert asked.client.get(f"/api/jobs/{job}").get_json()["state"] == "running"

@@ -22,13 +22,14 @@ from core.errors import ServerError
 from tests.viz.server.client import PORT, TOKEN, TokenClient, ended
 from tests.viz.whatif.running import kernel_named, record
 from viz.cli import main
+from viz.coreserver.cluster import PIECES, Cluster
+from viz.jobs.jobs import Jobs, Watch
 from viz.server.app import create_app
-from viz.server.runs.cluster import PIECES, Cluster
 from viz.server.security import Guard
 from viz.views.store import Store
 from viz.whatif.isolated import TRACE, work, work_in_parts
 from viz.whatif.subject import subject_of
-from viz.work.jobs import Jobs, Watch
+from viz.work.kinds import KINDS
 
 ADDRESS = "dask://here:1"
 
@@ -218,7 +219,7 @@ def test_a_cluster_that_was_lost_is_asked_for_again() -> None:
 def test_errors_of_a_worker_cross_processes() -> None:
     """Limits are kept by the worker there: what it says arrives as it was said."""
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
-        jobs = Jobs(Cluster(ADDRESS, lambda _: pool))
+        jobs = Jobs(KINDS, elsewhere=Cluster(ADDRESS, lambda _: pool))
         finished = threading.Event()
         asked = {"job": "replay", "subjects": []}
         number = jobs.start(asked, lambda found: found, finished.set, limit=0.001)

@@ -14,8 +14,11 @@ from tests.docs.of_viz import MESSAGES
 from tests.docs.shapes import Shapes, declarations, needed
 from tests.viz.server.client import TokenClient, ended
 from tests.viz.whatif.running import kernel_named, record
+from viz.coreserver import whatif
+from viz.coreserver.actions import CoreActions
+from viz.jobs import jobs
+from viz.jobs.jobs import Kind
 from viz.server.app import create_app
-from viz.server.runs import whatif
 from viz.server.security import Guard
 from viz.share.html import export_html
 from viz.share.reopened import open_run
@@ -23,7 +26,7 @@ from viz.views.store import Store
 from viz.whatif import changed
 from viz.whatif.kept import folder_of, keep
 from viz.whatif.subject import subject_of
-from viz.work import jobs
+from viz.work import kinds
 from viz.write.writer import TraceWriter
 
 DECLARED = declarations(
@@ -150,7 +153,7 @@ def test_a_replay_takes_the_place_of_the_one_before(served: Served) -> None:
 
 def left(served: Served) -> list[Path]:
     """What lies in the folder of the server."""
-    folder: Path | None = vars(served.app.extensions["uopviz"].whatif)["_folder"]
+    folder: Path | None = vars(served.app.extensions["uopviz"].part(CoreActions).whatif)["_folder"]
     return [] if folder is None else sorted(folder.iterdir())
 
 
@@ -192,7 +195,7 @@ def test_another_trace_has_changed_rules_of_its_own(served: Served, tmp_path: Pa
     """The run goes on with another trace while it is asked."""
     state = served.app.extensions["uopviz"]
     record(tmp_path / "other.viz")
-    lock, first = vars(state.whatif)["_lock"], [True]
+    lock, first = vars(state.part(CoreActions).whatif)["_lock"], [True]
 
     class Late:
         """A lock for which another request comes first."""
@@ -205,11 +208,11 @@ def test_another_trace_has_changed_rules_of_its_own(served: Served, tmp_path: Pa
         def __exit__(self, *_: object) -> None:
             lock.release()
 
-    vars(state.whatif)["_lock"] = Late()
+    vars(state.part(CoreActions).whatif)["_lock"] = Late()
     assert served.get("changed")["changed"] == []
-    assert vars(state.whatif)["_watches"] == {}  # none for a trace that is closed
+    assert vars(state.part(CoreActions).whatif)["_watches"] == {}  # none for a trace that is closed
     served.get("changed")
-    assert [*vars(state.whatif)["_watches"]] == [state.first.serial]
+    assert [*vars(state.part(CoreActions).whatif)["_watches"]] == [state.first.serial]
 
 
 def test_what_cannot_be_kept_beside_the_trace_is_kept_by_the_server(served: Served) -> None:
@@ -233,7 +236,7 @@ def test_a_rule_that_hangs_is_ended(served: Served, monkeypatch: pytest.MonkeyPa
     job = served.post(f"kernels/{served.kernel}/variants", {})["job"]
     served.client.delete(f"/api/jobs/{job}")
     assert "cancelled" in ended(served.client, job)["error"]["what"]
-    monkeypatch.setitem(jobs.KINDS, "variant", jobs.Kind(1 << 20, module="viz.whatif.worker"))
+    monkeypatch.setitem(kinds.KINDS, "variant", Kind(1 << 20, None, "viz.whatif.worker"))
     assert served.variant()["state"] == "error"
 
 

@@ -21,8 +21,9 @@ from viz.server.security import Guard
 from viz.share.html import export_html
 from viz.share.reopened import open_run
 from viz.trace import Recorder
+from viz.views.answers import RULE_PAGE
 from viz.views.store import Store
-from viz.why.answers import NEAR_MISSES, RULE_PAGE, RULES_AT, WHY_DECLINED, WHY_NOT
+from viz.why.answers import NEAR_MISSES, RULES_AT, WHY_DECLINED, WHY_NOT
 
 
 class Asked:

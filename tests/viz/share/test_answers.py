@@ -28,6 +28,7 @@ from tests.viz.server.client import TokenClient, ended
 from tests.viz.share.test_export import entries
 from tests.viz.views.node_history import node_history
 from viz.check.known.answers import CHECK_ANSWERS
+from viz.jobs.compiled import Wanted, compiled_for
 from viz.server.app import create_app
 from viz.server.security import Guard
 from viz.share import webpage
@@ -38,7 +39,6 @@ from viz.views.answers import ANSWERS, OVERVIEW, RUN, SINCE
 from viz.views.run import FIRST, Answer, Run, Subject, base_of, subjects
 from viz.views.store import Store
 from viz.work.emulation import emulate
-from viz.work.targets.compiled import Wanted, compiled_for
 
 
 @rule(UPat(Ops.MUL, src=(UPat.var("x"), UPat.cvar("c")), name="m"))

@@ -21,6 +21,7 @@ from core.uop.serial import from_data
 from core.uop.uop import UOp
 from tests.viz.views.test_kernels import AS_CHOSEN, wait
 from viz.cli import main
+from viz.coreserver.actions import CoreActions
 from viz.server.state import State
 from viz.share.html import export_html
 from viz.share.reopened import open_run
@@ -104,12 +105,12 @@ def test_the_texts_of_the_schedule(state: State, capsys: pytest.CaptureFixture[s
 
 @pytest.mark.parametrize("device", ["CPU", "REFERENCE"])
 def test_a_run_of_it(state: State, kernel: int, device: str) -> None:
-    result = wait(state, state.first.launch(kernel, device, 5, AS_CHOSEN))
+    result = wait(state, state.part(CoreActions).launch(state.first, kernel, device, 5, AS_CHOSEN))
     assert result["equal"] is True
 
 
 def test_other_targets_have_texts_of_it(state: State, kernel: int) -> None:
-    texts = wait(state, state.first.compile(kernel, "gfx942"))
+    texts = wait(state, state.part(CoreActions).compile(state.first, kernel, "gfx942"))
     assert {t["kind"] for t in texts} >= {"amd_isa", "llvm", "hip"}
     assert all(t["error"] is None for t in texts)
 

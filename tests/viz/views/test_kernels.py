@@ -13,24 +13,26 @@ import numpy as np
 import pytest
 
 import viz
-import viz.work.jobs
+import viz.jobs.jobs
 from core import Tensor
 from core.errors import ServerError
-from core.isolation.isolate import MEMORY_LIMIT
+from core.isolation.limits import MEMORY_LIMIT
 from core.isolation.worker import times_quantile
 from core.render.kinds import KINDS
 from core.trial.difference import difference, summed_products
 from core.uop.ops import Ops
 from core.uop.serial import from_data
 from tests.viz.server.client import value_of
-from viz.server.how import How, opts_of
+from viz.coreserver.actions import CoreActions
+from viz.coreserver.options import Options, opts_of
+from viz.jobs.jobs import Jobs
 from viz.server.runs.kept import Kept
 from viz.server.state import State
 from viz.views.answers import RUN
 from viz.views.store import Store
-from viz.work.jobs import Jobs
+from viz.work.kinds import KINDS as JOBS
 
-AS_CHOSEN = How(None, (), None)
+AS_CHOSEN = Options(None, (), None)
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +57,14 @@ def data_of(state: State, kernel: int) -> dict[str, Any]:
     found = state.first.store.kernel(kernel)
     assert found is not None
     return found
+
+
+def launch(state: State, kernel: int, device: str, count: int, options: Options) -> int:
+    return state.part(CoreActions).launch(state.first, kernel, device, count, options)
+
+
+def compiled(state: State, kernel: int, target: str) -> int:
+    return state.part(CoreActions).compile(state.first, kernel, target)
 
 
 def wait(state: State, job: int) -> Any:
@@ -105,9 +115,9 @@ def from_all(data: dict[str, Any]) -> list[Any]:
 def test_compiled_sources_are_there_at_once_when_asked_for_again(
     state: State, kernel: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = wait(state, state.first.compile(kernel, "sm_80"))
-    monkeypatch.setattr("viz.work.jobs.subprocess.Popen", None)  # nothing may be started
-    job = state.machine.jobs.get(state.first.compile(kernel, "sm_80"))
+    first = wait(state, compiled(state, kernel, "sm_80"))
+    monkeypatch.setattr("viz.jobs.jobs.subprocess.Popen", None)  # nothing may be started
+    job = state.machine.jobs.get(compiled(state, kernel, "sm_80"))
     assert job is not None
     assert (job.state, job.result) == ("done", first)
 
@@ -141,7 +151,7 @@ def test_what_is_kept_is_bounded() -> None:
     ],
 )
 def test_other_targets(state: State, kernel: int, target: str, kinds: set[str]) -> None:
-    artifacts = wait(state, state.first.compile(kernel, target))
+    artifacts = wait(state, compiled(state, kernel, target))
     assert {a["kind"] for a in artifacts} >= kinds
     graph = state.first.store.kernel_graph(kernel)
     assert graph is not None
@@ -156,7 +166,7 @@ def test_other_targets(state: State, kernel: int, target: str, kinds: set[str]) 
 
 @pytest.mark.parametrize("device", ["CPU", "REFERENCE"])
 def test_a_run(state: State, kernel: int, device: str) -> None:
-    result = wait(state, state.first.launch(kernel, device, 20, AS_CHOSEN))
+    result = wait(state, launch(state, kernel, device, 20, AS_CHOSEN))
     assert result["equal"] is True
     assert len(result["us"]) == 20
     assert min(result["us"]) <= result["median"] <= result["p90"] <= max(result["us"])
@@ -165,20 +175,26 @@ def test_a_run(state: State, kernel: int, device: str) -> None:
 
 @pytest.mark.parametrize("opts", ["", "UPCAST(0, 4)", "UPCAST(0, 2) UNROLL(0, 5)"])
 def test_a_run_with_optimisations_of_ones_own(state: State, kernel: int, opts: str) -> None:
-    result = wait(state, state.first.launch(kernel, "CPU", 5, How(opts, (), None)))
+    result = wait(
+        state,
+        launch(state, kernel, "CPU", 5, Options(opts, (), None)),
+    )
     assert result["opts"] == opts
     assert result["equal"] is True
 
 
 def test_optimisations_that_do_not_apply(state: State, kernel: int) -> None:
     with pytest.raises(AssertionError, match="does not apply"):
-        wait(state, state.first.launch(kernel, "CPU", 1, How("UPCAST(7, 4)", (), None)))
+        wait(
+            state,
+            launch(state, kernel, "CPU", 1, Options("UPCAST(7, 4)", (), None)),
+        )
     with pytest.raises(ServerError, match="not an optimisation"):
         opts_of({"opts": "FASTER(1)"})
 
 
 def test_a_device_that_is_not_there(state: State, kernel: int) -> None:
-    job = state.first.launch(kernel, "ABACUS", 1, AS_CHOSEN)
+    job = launch(state, kernel, "ABACUS", 1, AS_CHOSEN)
     with pytest.raises(AssertionError, match="ABACUS"):
         wait(state, job)
 
@@ -219,13 +235,13 @@ def test_quantiles() -> None:
 
 
 def test_a_worker_that_dies_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    jobs = Jobs()
+    jobs = Jobs(JOBS, {"no such job": JOBS["run"]})
     job = jobs.start({"job": "no such job"}, lambda answer: answer)
     while (found := jobs.get(job)) is not None and found.state == "running":
         time.sleep(0.02)
     assert found is not None
     assert found.state == "error"
-    monkeypatch.setattr("viz.work.jobs.LIMIT", 0.01)
+    monkeypatch.setattr("viz.jobs.jobs.LIMIT", 0.01)
     slow = jobs.start({"job": "devices"}, lambda answer: answer)
     while (found := jobs.get(slow)) is not None and found.state == "running":
         time.sleep(0.02)
@@ -248,7 +264,7 @@ def test_what_a_job_has_started_ends_with_it(
         f"open({str(note)!r}, 'w').write(str(child.pid) + ' ')\n{then}"
     )
     monkeypatch.setattr(
-        viz.work.jobs,
+        viz.jobs.jobs,
         "_spawn",
         lambda module: subprocess.Popen(
             [sys.executable, "-c", script],
@@ -258,9 +274,9 @@ def test_what_a_job_has_started_ends_with_it(
         ),
     )
     if way == "timeout":
-        monkeypatch.setattr(viz.work.jobs, "LIMIT", 3.0)
-    jobs = Jobs()
-    job = jobs.get(jobs.start({}, lambda answer: answer))
+        monkeypatch.setattr(viz.jobs.jobs, "LIMIT", 3.0)
+    jobs = Jobs(JOBS)
+    job = jobs.get(jobs.start({"job": "run"}, lambda answer: answer))
     assert job is not None
     until = time.monotonic() + 30
     while not (note.exists() and note.read_text().endswith(" ")) and time.monotonic() < until:
@@ -314,16 +330,16 @@ def test_a_worker_may_not_take_all_memory() -> None:
 def test_an_answer_without_end_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """A line is not read beyond the limit, and the worker that writes it is ended."""
     script = "import sys\nwhile True: sys.stdout.write('x' * 65536)"
-    monkeypatch.setattr(viz.work.jobs, "MAX_ANSWER", 1 << 20)
+    monkeypatch.setattr(viz.jobs.jobs, "MAX_ANSWER", 1 << 20)
     monkeypatch.setattr(
-        viz.work.jobs,
+        viz.jobs.jobs,
         "_spawn",
         lambda module: subprocess.Popen(
             [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         ),
     )
-    jobs = Jobs()
-    job = jobs.get(jobs.start({}, lambda answer: answer))
+    jobs = Jobs(JOBS)
+    job = jobs.get(jobs.start({"job": "run"}, lambda answer: answer))
     assert job is not None
     deadline = time.monotonic() + 20
     while job.state == "running" and time.monotonic() < deadline:

@@ -21,8 +21,8 @@ from viz.read.trytimes import TryTime, TryTimes
 from viz.recording import transcribe
 from viz.share.copy import write_trace
 from viz.trace import Recorder
+from viz.views.answers import PASS_RULES, RULE_PAGE
 from viz.views.store import Store
-from viz.why.answers import PASS_RULES, RULE_PAGE
 from viz.write.trytimes import TryTimes as Written
 from viz.write.writer import TraceWriter
 

@@ -12,10 +12,10 @@ import pytest
 from tests.viz.test_json import SHAPES
 from tests.viz.whatif.running import Here, kernel_named, record
 from viz.cli import main
-from viz.command.bisect import bisect_lines
-from viz.command.replay import replay_lines
-from viz.command.whatif import attempt_lines, variant_lines
 from viz.compare.folders import traces_of
+from viz.corecommand.bisect import bisect_lines
+from viz.corecommand.replay import replay_lines
+from viz.corecommand.whatif import attempt_lines, variant_lines
 from viz.environment import prune
 from viz.terminal import Line, plain
 from viz.views.store import Store

@@ -23,8 +23,8 @@ from tests.core.passes.kernels import elementwise
 from tests.viz.test_json import SHAPES
 from tests.viz.whatif.running import Here, kernel_named, record
 from viz.cli import main
-from viz.command.whatif import attempt_lines
 from viz.compare.comparison import Comparison
+from viz.corecommand.whatif import attempt_lines
 from viz.terminal import plain
 from viz.views.store import Store
 from viz.whatif import worker

@@ -20,10 +20,19 @@ from core.isolation.llvm_edited import checked_ir
 from core.toolchain.processor import host_target
 from core.trial.difference import first_wrong
 from tests.viz.server.client import value_of
-from viz.server.how import How, how_of
+from viz.coreserver.actions import CoreActions
+from viz.coreserver.options import Options, options_of
 from viz.server.state import State
 from viz.views.answers import RUN
 from viz.views.store import Store
+
+
+def launch(state: State, kernel: int, device: str, count: int, options: Options) -> int:
+    return state.part(CoreActions).launch(state.first, kernel, device, count, options)
+
+
+def compiled(state: State, kernel: int, target: str) -> int:
+    return state.part(CoreActions).compile(state.first, kernel, target)
 
 
 @pytest.fixture(scope="module")
@@ -56,14 +65,15 @@ def ended(state: State, job: int) -> Any:
 @pytest.fixture(scope="module")
 def own(state: State, kernel: int) -> str:
     """The compiler's text of the kernel."""
-    made = ended(state, state.first.compile(kernel, host_target().name)).result
+    made = ended(state, compiled(state, kernel, host_target().name)).result
     (text,) = [a["text"] for a in made if a["kind"] == "llvm"]
     return str(text)
 
 
 def run(state: State, kernel: int, text: str, device: str = "CPU", kind: str = "llvm") -> Any:
     return ended(
-        state, state.first.launch(kernel, device, 3, How(None, (), {"kind": kind, "text": text}))
+        state,
+        launch(state, kernel, device, 3, Options(None, (), {"kind": kind, "text": text})),
     )
 
 
@@ -74,7 +84,10 @@ def test_the_same_text_is_right(state: State, kernel: int, own: str) -> None:
     assert job.result["source"] == "llvm"
     assert job.result["opts"] is None
     assert len(job.result["us"]) == 3
-    plain = ended(state, state.first.launch(kernel, "CPU", 3, How(None, (), None)))
+    plain = ended(
+        state,
+        launch(state, kernel, "CPU", 3, Options(None, (), None)),
+    )
     assert plain.result["source"] is None
 
 
@@ -303,13 +316,13 @@ def test_refusals_reach_the_page(state: State, kernel: int, own: str) -> None:
     assert "cannot run" in run(state, kernel, "int main() {}", kind="c").error["what"]
     assert "runs no texts" in run(state, kernel, own, device="REFERENCE").error["what"]
     with pytest.raises(ServerError, match="too long"):
-        how_of({"source": {"kind": "llvm", "text": "; " * MAX_TEXT}}, None)
+        options_of({"source": {"kind": "llvm", "text": "; " * MAX_TEXT}}, None)
 
 
 def test_an_endless_loop_ends_by_the_limit(
     state: State, kernel: int, own: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("viz.work.jobs.LIMIT", 5.0)
+    monkeypatch.setattr("viz.jobs.jobs.LIMIT", 5.0)
     at = own.index("  ret void")
     job = run(state, kernel, f"{own[:at]}  br label %on\non:\n  br label %on\n}}\n{rest(own)}")
     assert "took longer than 5 seconds" in job.error["what"]

@@ -8,39 +8,39 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-import viz.work.editor
+import viz.server.editor
 from core.errors import ServerError
 
 
 def test_editors(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(viz.work.editor.shutil, "which", lambda name: "/usr/bin/" + name)
+    monkeypatch.setattr(viz.server.editor.shutil, "which", lambda name: "/usr/bin/" + name)
     monkeypatch.setenv("EDITOR", "code --wait")
     monkeypatch.delenv("UOPVIZ_EDITOR", raising=False)
-    assert viz.work.editor.editor_command("/a b.py", 7) == ["code", "--wait", "-g", "/a b.py:7"]
+    assert viz.server.editor.editor_command("/a b.py", 7) == ["code", "--wait", "-g", "/a b.py:7"]
     monkeypatch.setenv("UOPVIZ_EDITOR", "mine")
-    assert viz.work.editor.editor_command("/a.py", 7) == ["mine", "/a.py"]
+    assert viz.server.editor.editor_command("/a.py", 7) == ["mine", "/a.py"]
     monkeypatch.delenv("UOPVIZ_EDITOR")
     monkeypatch.setenv("EDITOR", "vi")
     with pytest.raises(ServerError, match="no editor"):
-        viz.work.editor.editor_command("/a.py", 7)
+        viz.server.editor.editor_command("/a.py", 7)
 
 
 def test_a_file_name_is_no_template(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(viz.work.editor.shutil, "which", lambda name: "/usr/bin/" + name)
+    monkeypatch.setattr(viz.server.editor.shutil, "which", lambda name: "/usr/bin/" + name)
     for template, filled in (
         ("code -g {file}:{line}", ["code", "-g", "/a{line}b{file}.py:7"]),
         ("gvim +{line} {file}", ["gvim", "+7", "/a{line}b{file}.py"]),
         ("ed {other} {file}", ["ed", "{other}", "/a{line}b{file}.py"]),
     ):
         monkeypatch.setenv("UOPVIZ_EDITOR", template)
-        assert viz.work.editor.editor_command("/a{line}b{file}.py", 7) == filled
+        assert viz.server.editor.editor_command("/a{line}b{file}.py", 7) == filled
 
 
 def test_only_files_of_the_trace_are_opened(
     client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[list[str]] = []
-    monkeypatch.setattr(viz.work.editor.subprocess, "Popen", lambda c, **_: opened.append(c))
+    monkeypatch.setattr(viz.server.editor.subprocess, "Popen", lambda c, **_: opened.append(c))
     monkeypatch.setenv("UOPVIZ_EDITOR", "python3 -g {file}:{line}")
     for file in ("/etc/passwd", "../x", "", "nonsense.py"):
         answer = client.post("/api/A/open", json={"file": file, "line": 3})
@@ -57,7 +57,7 @@ def test_a_trace_cannot_have_any_file_opened(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[str] = []
-    monkeypatch.setattr(viz.work.editor.subprocess, "Popen", lambda c, **_: opened.append(c[-1]))
+    monkeypatch.setattr(viz.server.editor.subprocess, "Popen", lambda c, **_: opened.append(c[-1]))
     monkeypatch.setenv("UOPVIZ_EDITOR", "python3 {file}")
     monkeypatch.chdir(tmp_path)
     good, key = tmp_path / "good.py", tmp_path / "id_rsa"
@@ -74,7 +74,7 @@ def test_a_trace_cannot_have_any_file_opened(
     )
     for path in (*(f"{tmp_path}/{name}" for name in refused), "good.py", "", "/dev/null", "/"):
         with pytest.raises(ServerError):
-            viz.work.editor.open_in_editor(path, 1)
-    viz.work.editor.open_in_editor(str(good), 1)
-    viz.work.editor.open_in_editor(f"{tmp_path}/folder.py/../link.py", 1)
+            viz.server.editor.open_in_editor(path, 1)
+    viz.server.editor.open_in_editor(str(good), 1)
+    viz.server.editor.open_in_editor(f"{tmp_path}/folder.py/../link.py", 1)
     assert opened == [str(good.resolve())] * 2

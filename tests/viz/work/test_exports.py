@@ -17,19 +17,19 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-import viz.work.jobs
+import viz.jobs.jobs
 from core.uop.observe import context
 from core.uop.rewrite import graph_rewrite
 from tests.core.runtime.asts import add
 from tests.viz.samples import random_graph, rules
 from tests.viz.server.client import ended
+from viz.jobs.exports import Exports
+from viz.jobs.jobs import Job, Jobs
 from viz.share.reopened import open_run
 from viz.trace import Recorder
 from viz.views.answers import EMULATED
 from viz.views.store import Store
 from viz.work.emulation import emulate
-from viz.work.exports import Exports
-from viz.work.jobs import Job, Jobs
 
 
 @pytest.fixture
@@ -215,7 +215,7 @@ def test_files_that_nobody_fetches_do_not_pile_up(
         "import json, sys\nopen(json.load(sys.stdin)['to'], 'w').close()\nprint('{\"result\": 1}')"
     )
     monkeypatch.setattr(
-        viz.work.jobs,
+        viz.jobs.jobs,
         "_spawn",
         lambda module: subprocess.Popen(
             [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE

@@ -23,8 +23,10 @@ from tests.viz.server.client import TokenClient
 from tests.viz.views.node_history import node_history
 from viz.check.message import message
 from viz.cli import main
-from viz.command.check import lines
 from viz.compare.comparison import Comparison
+from viz.corecommand.check import lines
+from viz.jobs.compiled import Wanted, compiled_for
+from viz.jobs.jobs import Jobs
 from viz.server.app import create_app
 from viz.server.security import Guard
 from viz.share.copy import write_trace
@@ -35,9 +37,8 @@ from viz.views.store import Store
 from viz.why.answers import RULES_AT
 from viz.work import worker
 from viz.work.compiling import Compiler, graph_of
-from viz.work.jobs import Jobs
+from viz.work.kinds import KINDS
 from viz.work.targets import compiled as targets
-from viz.work.targets.compiled import Wanted, compiled_for
 from viz.write.writer import TraceWriter
 
 Row = dict[str, Any]
@@ -239,7 +240,7 @@ def test_what_is_recorded_is_the_users_alone_and_goes(
     recorded: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    store, jobs = Store(recorded), Jobs()
+    store, jobs = Store(recorded), Jobs(KINDS)
     kernel = store.kernels()[0]
     with Compiler(jobs) as compiler:
         graph, _ = graph_of(store, kernel)
@@ -259,7 +260,7 @@ def test_what_is_recorded_is_the_users_alone_and_goes(
 
 def test_few_are_kept_and_the_run_says_so(recorded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "KEPT", 1)
-    store, jobs = Store(recorded), Jobs()
+    store, jobs = Store(recorded), Jobs(KINDS)
     first, second = store.kernels()[:2]
     before = len(store.tree()["rows"])
     with Compiler(jobs) as compiler:
@@ -277,7 +278,7 @@ def test_few_are_kept_and_the_run_says_so(recorded: Path, monkeypatch: pytest.Mo
 
 
 def test_answers_that_read_one_that_goes_are_finished(recorded: Path) -> None:
-    store, jobs = Store(recorded), Jobs()
+    store, jobs = Store(recorded), Jobs(KINDS)
     kernel = store.kernels()[0]
     graph, _ = graph_of(store, kernel)
     wrong: list[BaseException] = []

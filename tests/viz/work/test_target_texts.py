@@ -17,12 +17,12 @@ from core.tensor import Tensor
 from core.uop.ops import Ops
 from core.uop.serial import from_data
 from viz.cli import main
+from viz.jobs.compiled import Wanted, compiled_for
 from viz.share.html import export_html
 from viz.share.reopened import open_run, open_runs
 from viz.views.answers import KERNEL
 from viz.views.store import Store
 from viz.work.targets import USUAL, compiled, kept
-from viz.work.targets.compiled import Wanted, compiled_for
 from viz.workers.pool import Pool
 
 

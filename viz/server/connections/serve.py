@@ -16,12 +16,12 @@ from typing import Any, Final, cast
 
 from waitress.server import create_server
 
+from viz.jobs.jobs import Elsewhere
 from viz.server.app import MAX_REQUEST, create_app
 from viz.server.connections.channel import MOST, Channel
 from viz.server.connections.dispatch import Dispatcher
 from viz.server.connections.listen import HOST, listen, new_token
 from viz.server.connections.log import quieten
-from viz.server.runs.cluster import Cluster
 from viz.server.security import Guard
 from viz.server.state import State
 from viz.views.run import Run
@@ -49,7 +49,7 @@ class Server:
         sock: socket.socket | None = None,
         token: str | None = None,
         beside: Sequence[Run] = (),
-        cluster: Cluster | None = None,
+        cluster: Elsewhere | None = None,
     ) -> None:
         sock = sock if sock is not None else listen(0)[0]
         self.port = int(sock.getsockname()[1])

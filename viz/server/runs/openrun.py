@@ -1,4 +1,4 @@
-"""One run that a server has open: its answers, and what is done with its kernels.
+"""One run that a server has open, and its answers.
 
 Logic of the routes; knows nothing of HTTP.
 """
@@ -12,9 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from core.errors import ServerError, TraceError
-from core.target import targets
 from viz.server.answers import Encoded
-from viz.server.how import How
 from viz.server.runs.machine import Machine
 from viz.share.reopened import open_run
 from viz.terminal import shell_word
@@ -22,9 +20,6 @@ from viz.views.answers import RUN
 from viz.views.run import FIRST, Answer, Keep, Run
 from viz.views.store import Store
 from viz.views.summary import run_title
-from viz.whatif.subject import recorded_flags
-from viz.why.answers import WHY_DECLINED, call_again
-from viz.work.compiling import graph_of
 
 SLICE: Final = 0.1
 """Seconds that a partial answer takes; the page asks again for more."""
@@ -159,7 +154,8 @@ class OpenRun:
                     self._refreshed = now
                     return
                 # an export without its trace has no files, and never changes
-                files = [file.path for file in self.store.files] if self.store.compiles else []
+                store = self.store
+                files = [file.path for file in store.files] if isinstance(store, Store) else []
                 seen = (live, _changed(folder), *map(_changed, files), *map(_log, files))
                 if live or seen != self._seen:
                     self.store.refresh()
@@ -213,94 +209,14 @@ class OpenRun:
 
     def _with_actions(self, run: dict[str, Any]) -> dict[str, Any]:
         """The run, with what can be done here."""
-        if not self.store.compiles:
-            return run
-        again = f"uopviz open {shell_word(str(self.store.path))}"
-        actions = {**self._machine.can(), "targets": [*targets], "again": again}
-        return {**run, **actions, "replaced": self.is_replaced}
-
-    def compile(self, context: int, target: str) -> int:
-        """Begins to compile a kernel for a target; what was compiled before is there at once.
-        Raises ServerError."""
-        machine, store = self._machine, self.store
-        kernel = store.kernel_of(context)
-        graph = self.graph(kernel)
-        known = store.compiled(kernel, target)  # the AST of a live kernel may still change
-        if known is not None and known.root.error is None:
-            made = machine.weight.make(lambda: store.kernel(known.context))
-            return machine.jobs.done([] if made is None else made["artifacts"])
-        return machine.compiler.start(store, kernel, target, graph, ended=self.changed)
+        store = self.store
+        again = f"uopviz open {shell_word(str(store.path))}"
+        here = {"again": again, "stays": self._machine.stays, "replaced": self.is_replaced}
+        return {**run, **here, **(self._machine.can() if store.compiles else {})}
 
     def changed(self) -> None:
         """Answers about the run may be others now."""
         self._changes += 1
-
-    def launch(
-        self,
-        context: int,
-        device: str,
-        count: int,
-        how: How,
-    ) -> int:
-        """Begins to run a kernel on a device. Raises ServerError."""
-        request = {
-            "job": "run",
-            "device": device,
-            "count": count,
-            "graph": self.graph(context),
-            **how.data(),
-        }
-        return self._machine.jobs.start(request, lambda answer: answer)
-
-    def emulate(
-        self,
-        context: int,
-        device: str,
-        block: int,
-        warp: int,
-        how: How,
-    ) -> int:
-        """Begins to emulate a kernel, and one warp of it step by step. Raises ServerError."""
-        request = {
-            "job": "emulate",
-            "device": device,
-            "block": block,
-            "warp": warp,
-            "graph": self.graph(context),
-            **how.data(),
-        }
-        store = self.store
-
-        def finish(answer: Any) -> Any:
-            store.emulations.add(store.kernel_of(context), answer)
-            self.changed()
-            return answer
-
-        return self._machine.jobs.start(request, finish)
-
-    def why_declined(self, rewrite: int, node: int, rule: int) -> int | None:
-        """Begins to call the function of a rule again that declined a node of a pass; None for a
-        number that no pass has. Raises ServerError, and TraceError where there is no trace."""
-        store, machine = self.store, self._machine
-        if not isinstance(store, Store):
-            return store.ask(WHY_DECLINED, rewrite, node, rule)
-        call = machine.weight.make(lambda: call_again(store, rewrite, node, rule))
-        if call is None:
-            return None
-        if call.request is None:
-            return machine.jobs.done(call.finish(None))
-        return machine.jobs.start(call.request, call.finish)
-
-    def graph(self, context: int) -> dict[str, Any]:
-        """The AST of a kernel, as data. Raises ServerError where it is not there, or the trace is
-        of another compiler."""
-        return self._machine.weight.make(lambda: graph_of(self.store, context))[0]
-
-    def flags(self, context: int) -> dict[str, int]:
-        """The flags of the recording that the code of a kernel depends on; none where there is no
-        trace, which has them."""
-        store = self.store
-        return recorded_flags(store, context) if isinstance(store, Store) else {}
 
 
 def _changed(path: Path) -> tuple[int, int]:

@@ -7,9 +7,9 @@ Never compiles in this process, and never the kernels of another compiler.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any, Final
@@ -19,8 +19,8 @@ from core.isolation.client import Fault
 from core.render.kinds import KINDS
 from core.target import targets
 from viz.format.schema import SUFFIX
+from viz.jobs.compiled import Progress, Wanted
 from viz.views.compiled import MAX_FILES
-from viz.views.run import Run
 from viz.views.store import Store
 from viz.views.texts import failed_text, text_of
 from viz.work.compiling import check_target, graph_of
@@ -39,23 +39,6 @@ _NAMED: Final = 5
 """Kernels that could not be compiled which a sentence names."""
 _Asked = tuple[int, ...]
 """The tasks of a request to a process, by their places."""
-Progress = Callable[[int, int, str], None]
-"""Told how many compilations have ended, of how many, and what has ended last."""
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """What kernels are compiled for: `texts` alone, and `passes` too. `usual`: the texts of USUAL,
-    for kernels whose own target is of another family."""
-
-    texts: Sequence[str] = ()
-    passes: Sequence[str] = ()
-    usual: bool = False
-
-    def check(self) -> None:
-        """Raises ServerError for a target that there is not."""
-        for target in (*self.texts, *self.passes):
-            check_target(target)
 
 
 @dataclass
@@ -86,15 +69,14 @@ class _Task:
 
 
 @contextmanager
-def compiled_for(
-    run: Run, kernels: Collection[int], wanted: Wanted, progress: Progress
+def compiled_here(
+    run: Store, kernels: Collection[int], wanted: Wanted, progress: Progress
 ) -> Generator[list[str]]:
-    """Kernels compiled for targets, for as long as the block lasts; sentences of what could not be.
-    Raises ServerError, and what `progress` raises."""
-    wanted.check()
-    if not isinstance(run, Store) or not (wanted.texts or wanted.passes or wanted.usual):
-        yield []
-        return
+    """See `viz.jobs.compiled.Compile`."""
+    for target in (*wanted.texts, *wanted.passes):
+        check_target(target)
+    if wanted.usual_passes:
+        wanted = replace(wanted, passes=(*wanted.passes, *USUAL))
     with TemporaryDirectory(prefix="uopviz-passes-") as folder:
         yield _Compiling(run, Path(folder), progress).work(kernels, wanted)
 
@@ -164,10 +146,6 @@ class _Compiling:
             try:
                 graph, numbers = graph_of(self._run, kernel)
             except UopvizError as error:
-                if not self._run.compiles and (wanted.texts or wanted.passes):
-                    raise
-                if not self._run.compiles:
-                    continue  # nobody has asked
                 self._failed.append(f"{self._name(kernel)}: {error.what}")
                 continue
             for target in passes:

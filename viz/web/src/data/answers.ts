@@ -54,6 +54,10 @@ export interface Answers {
   acted: { takes: [context: number, action: string]; gives: Acted };
   /** What was emulated of a kernel, the newest last. */
   emulated: { takes: [context: number]; gives: Emulation[] };
+  /** What one rule did in the whole run: tries, declines and matches by pass, and where it matched. */
+  rulePage: { takes: [rule: number]; gives: RulePage };
+  /** How long the tries of each rule took in one pass, the longest first. */
+  passRules: { takes: [rewrite: number]; gives: PassRules };
   /** Where the nodes of a schedule or kernel come from and go, or how far it is. */
   lineage: { takes: [scope: number]; gives: Lineage | LineageWaits };
   /** Which passes have which rules, ops and places: what a page without a server searches. */
@@ -66,10 +70,6 @@ export interface Answers {
   rulesAt: { takes: [rewrite: number, node: number]; gives: RulesAtNode };
   /** The nodes of a pass where the pattern of a rule got furthest. */
   nearMisses: { takes: [rewrite: number, rule: number]; gives: NearMisses };
-  /** What one rule did in the whole run: tries, declines and matches by pass, and where it matched. */
-  rulePage: { takes: [rule: number]; gives: RulePage };
-  /** How long the tries of each rule took in one pass, the longest first. */
-  passRules: { takes: [rewrite: number]; gives: PassRules };
   /** Which passes were checked, how many of their steps are right, and what each kernel that was run as a whole came to. */
   checks: { takes: []; gives: Checks };
   /** Whether the steps of a pass are right: what is known of each of them. */
@@ -96,14 +96,14 @@ export const PATHS: Record<keyof Answers, string> = {
   passTexts: "/pass-texts/{rewrite}",
   acted: "/acted/{context}?action={action:text}",
   emulated: "/emulated/{context}",
+  rulePage: "/rule-page?rule={rule}",
+  passRules: "/pass-rules/{rewrite}",
   lineage: "/lineage/{scope}",
   searchIndex: "/search-index",
   search: "/search?q={q:text}",
   whyNot: "/why-not/{rewrite}?node={node}&rule={rule}",
   rulesAt: "/rules-at/{rewrite}?node={node}",
   nearMisses: "/near-misses/{rewrite}?rule={rule}",
-  rulePage: "/rule-page?rule={rule}",
-  passRules: "/pass-rules/{rewrite}",
   checks: "/checks",
   verdicts: "/verdicts/{rewrite}",
 };

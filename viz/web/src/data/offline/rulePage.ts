@@ -1,4 +1,4 @@
-/** The page of a rule, made of what an exported file has of all rules, as viz/why/rulepage.py makes it of
+/** The page of a rule, made of what an exported file has of all rules, as viz/views/rules/rulepage.py makes it of
  * a trace. Null for a number that no rule has. Pure. */
 import type { Rule, RuleInPass, RuleMatches, RulePage, RuleTotals } from "../messages/rule";
 

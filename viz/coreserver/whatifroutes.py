@@ -1,7 +1,7 @@
 """Routes of kernels that are compiled otherwise: variants, replays with the code on disk, rules
 that have changed, scripts.
 
-They parse and answer; the logic is in `viz/server/runs/whatif.py`. The form of every answer is in
+They parse and answer; the logic is in `viz/coreserver/whatif.py`. The form of every answer is in
 viz/web/src/data/messages/kernel.ts, and of job results in docs/json.md.
 """
 
@@ -12,10 +12,11 @@ from typing import Any, Final
 from flask import Blueprint, Response
 
 from core.errors import ServerError
+from viz.coreserver.options import names_of, opts_of
+from viz.coreserver.requests import actions
+from viz.coreserver.whatif import MOST_SECONDS, WhatIf
 from viz.server.answers import answer
-from viz.server.how import names_of, opts_of
-from viz.server.requests import json_body, open_run, state, unknown
-from viz.server.runs.whatif import MOST_SECONDS, WhatIf
+from viz.server.requests import json_body, open_run, unknown
 from viz.whatif.variant import MAX_NAME, Variant
 
 whatif_routes = Blueprint("whatif", __name__, url_prefix="/api")
@@ -108,7 +109,7 @@ def changed_rules(run: str) -> Response:
 
 
 def _whatif() -> WhatIf:
-    return state().whatif
+    return actions().whatif
 
 
 def _variant(asked: dict[str, Any]) -> Variant:

@@ -19,7 +19,7 @@ from viz.work.opts import parse_opts
 
 
 @dataclass(frozen=True)
-class How:
+class Options:
     """What a worker reads as `Change` of viz/work/change.py."""
 
     opts: str | None
@@ -31,12 +31,12 @@ class How:
         return {"opts": self.opts, "skip": [*self.skip], "source": self.source}
 
 
-def how_of(body: Mapping[str, Any], run: object) -> How:
+def options_of(body: Mapping[str, Any], run: object) -> Options:
     """That of the body of a request about a run."""
-    how = How(opts_of(body), names_of(body), _source(body.get("source")))
+    options = Options(opts_of(body), names_of(body), _source(body.get("source")))
     if isinstance(run, Store):
-        check_rules(run, how.skip)
-    return how
+        check_rules(run, options.skip)
+    return options
 
 
 def opts_of(body: Mapping[str, Any]) -> str | None:

@@ -14,7 +14,7 @@ from typing import Any, Final
 from viz.bisect.search import bisect_run
 from viz.command.columns import Column, plural, table
 from viz.command.session import put
-from viz.command.whatif import (
+from viz.corecommand.whatif import (
     chosen_kernel,
     error_lines,
     executor_of,

@@ -16,8 +16,8 @@ from typing import Any, Final
 
 from core.errors import ServerError, TraceError
 from viz.compare.matching.side import Side
+from viz.coreserver.options import check_rules
 from viz.format.schema import SUFFIX
-from viz.server.how import check_rules
 from viz.server.runs.machine import Machine
 from viz.server.runs.openrun import OpenRun
 from viz.views.store import Store

@@ -15,9 +15,9 @@ from typing import Any, Final
 
 from core.errors import ServerError, UopvizError
 from viz.check.whole.kernels import Wholes
+from viz.jobs.jobs import Watch
 from viz.whatif.isolated import TRACE, work, work_in_parts
 from viz.work.executors import executor_at, is_lost
-from viz.work.jobs import Watch
 
 PIECES: Final = 32
 """Parts of a check, which machines share."""

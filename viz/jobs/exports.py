@@ -16,10 +16,10 @@ from typing import Final
 from core.errors import ServerError
 from viz.format.jsontext import to_json
 from viz.format.schema import SUFFIX
+from viz.jobs.jobs import Jobs
 from viz.share import webpage
 from viz.views.run import Run
 from viz.views.store import Store
-from viz.work.jobs import Jobs
 
 KEPT: Final = 2
 """Files that nobody has fetched that stay, the youngest ones."""

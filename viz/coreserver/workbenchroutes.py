@@ -8,8 +8,9 @@ from typing import Any
 from flask import Blueprint, Response
 
 from core.errors import ServerError
+from viz.coreserver.options import check_rules, names_of, options_of, opts_of, width_of
+from viz.coreserver.requests import actions
 from viz.server.answers import answer
-from viz.server.how import check_rules, how_of, names_of, opts_of, width_of
 from viz.server.requests import json_body, open_run
 from viz.views.store import Store
 from viz.work.compiling import check_target
@@ -27,14 +28,13 @@ def compare_sides(run: str, context: int) -> Response:
     request: dict[str, Any] = {
         "job": "workbench",
         "device": str(asked.get("device", "CPU")),
-        "graph": here.graph(context),
-        "flags": here.flags(context),
+        **actions().kernel(here, context),
         "inputs": kind_of(asked),
-        **how_of(asked, here.store).data(),
+        **options_of(asked, here.store).data(),
     }
     if isinstance(here.store, Store):
         request["captured"] = here.store.captured(context)
-    return answer({"job": here.machine.jobs.start(request, lambda made: made)})
+    return answer({"job": actions().begin(request)})
 
 
 def kind_of(body: Mapping[str, Any]) -> str | None:
@@ -56,11 +56,10 @@ def kernel_opts(run: str, context: int) -> Response:
     request: dict[str, Any] = {
         "job": "opts",
         "target": target,
-        "graph": here.graph(context),
-        "flags": here.flags(context),
+        **actions().kernel(here, context),
         "opts": opts,
     }
-    return answer({"job": here.machine.jobs.start(request, lambda made: made)})
+    return answer({"job": actions().begin(request)})
 
 
 @workbench_routes.post("/<run:run>/kernels/<int:context>/texts")
@@ -76,12 +75,11 @@ def changed_texts(run: str, context: int) -> Response:
     request: dict[str, Any] = {
         "job": "texts",
         "target": target,
-        "graph": here.graph(context),
-        "flags": here.flags(context),
+        **actions().kernel(here, context),
         "opts": opts,
         "skip": skip,
     }
-    return answer({"job": here.machine.jobs.start(request, lambda made: made)})
+    return answer({"job": actions().begin(request)})
 
 
 @workbench_routes.post("/<run:run>/kernels/<int:context>/search")
@@ -93,7 +91,6 @@ def search_opts(run: str, context: int) -> Response:
         "job": "search",
         "device": str(asked.get("device", "CPU")),
         "width": width_of(asked),
-        "graph": here.graph(context),
-        "flags": here.flags(context),
+        **actions().kernel(here, context),
     }
-    return answer({"job": here.machine.jobs.start(request, lambda made: made)})
+    return answer({"job": actions().begin(request)})

@@ -13,8 +13,7 @@ from typing import Any, Final, cast
 
 from core.errors import UopvizError
 from core.isolation.client import Fault
-from core.isolation.isolate import MEMORY_LIMIT
-from core.isolation.limits import limit_memory
+from core.isolation.limits import MEMORY_LIMIT, limit_memory
 
 Work = Callable[[Mapping[str, Any]], Any]
 WRONG_REQUEST: Final = (

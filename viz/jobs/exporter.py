@@ -15,14 +15,13 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
 
+from viz.jobs.compiled import Wanted, compiled_for
+from viz.jobs.lines import answer_request, progress
 from viz.share.html import BUDGET, export_html
 from viz.share.reopened import open_run
 from viz.views.captured import captured_totals
 from viz.views.run import Run
 from viz.views.store import Store
-from viz.work.lines import answer_request, progress
-from viz.work.targets import USUAL
-from viz.work.targets.compiled import Wanted, compiled_for
 
 _OFTEN: Final = 0.1
 """Seconds between two reports."""
@@ -36,7 +35,7 @@ def export_job(request: Mapping[str, Any]) -> dict[str, Any]:
     to = Path(str(request["to"]))
     tempfile.tempdir = str(to.parent)
     told, begun = 0.0, 0.0
-    wanted = Wanted(passes=USUAL) if request["passes"] else Wanted(usual=True)
+    wanted = Wanted(usual=not request["passes"], usual_passes=bool(request["passes"]))
     weight = _PASSES if request["passes"] else _TEXTS
 
     def tell(share: float, what: str) -> None:

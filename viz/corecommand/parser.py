@@ -1,10 +1,20 @@
-"""The arguments of the commands that compile kernels of a run again. Imports none of them."""
+"""The arguments of the commands that compile, run or check kernels. Imports none of them."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from viz.command.arguments import Parser, choosing_run, number, of_trace, positive, printing, width
+from viz.command.arguments import (
+    Parser,
+    choosing_run,
+    executing,
+    natural,
+    number,
+    of_trace,
+    positive,
+    printing,
+    width,
+)
 
 _WHAT_IF: Final = (
     "compile a kernel otherwise, run it beside the old one, and print what differs; exit code 1: "
@@ -20,16 +30,71 @@ _REPLAY: Final = (
 )
 
 
-def add_trying(commands: Any) -> None:
-    """The commands that compile kernels of a run again."""
+_CHECK: Final = "check whether the steps and texts of a run are right; exit code 1: one is not"
+_WHY_NOT: Final = "print why a rule did not fire at a node of a pass, or where it nearly did"
+_FINDS: Final = {
+    "what-if": "the kernel fails, or its result is wrong",
+    "bisect": "a result or a step is wrong",
+}
+
+
+def add_commands(commands: Any) -> None:
+    """Adds the commands to those of `uopviz`."""
+    _add_why_not(commands)
+    _add_variants(commands)
+    _add_replay(commands)
+    _add_check(commands)
+
+
+def _command(commands: Any, name: str, run: str, text: str, needs: str = "") -> Parser:
+    """One command. `needs`: the action that the dialect of its trace has to have."""
+    made: Parser = commands.add_parser(name, help=text, description=text)
+    made.set_defaults(run=f"viz.corecommand.{run}", error=made.error, needs=needs)
+    return made
+
+
+def _add_why_not(commands: Any) -> None:
+    made = _command(commands, "why-not", "whynot:why_not", _WHY_NOT)
+    made.intermixed = True
+    made.usage = "uopviz why-not [TRACE] PASS [NODE] RULE [OPTION ...]"
+    of_trace(made)
+    made.add_argument(
+        "pass_name",
+        nargs="?",
+        metavar="PASS",
+        help="a pass: its number or name, or simplify#2 for the second",
+    )
+    made.add_argument(
+        "node", nargs="?", metavar="NODE", help="a node, u123; without it: where RULE nearly fits"
+    )
+    made.add_argument("rule", nargs="?", metavar="RULE", help="a rule: its name, or its number")
+    choosing_run(made)
+    made.add_argument("--kernel", metavar="NAME", help="the kernel that PASS is of")
+    made.add_argument(
+        "--no-run",
+        dest="call",
+        action="store_false",
+        help="do not call the rule's function again to find the line on which it declined",
+    )
+    made.add_argument(
+        "--load",
+        metavar="FILE",
+        help="run this Python file of yours, in a process of its own, to have the rule from it",
+    )
+    printing(made)
+
+
+def _add_variants(commands: Any) -> None:
+    """The commands that compile kernels of a run again, otherwise than before."""
     for name, run, text in (
         ("what-if", "whatif:what_if", _WHAT_IF),
         ("variants", "whatif:variants", "list what was tried of a kernel, or of all"),
         ("bisect", "bisect:bisect", _BISECT),
         ("script", "script:script", "write a program that compiles and checks one kernel"),
     ):
-        made = commands.add_parser(name, help=text, description=text)
-        made.set_defaults(run=f"viz.command.{run}", error=made.error)
+        needs = "bisect" if name == "bisect" else "what-if"
+        made = _command(commands, name, run, text, needs)
+        made.set_defaults(finds=_FINDS.get(name, ""))
         of_trace(made, json=name != "script")
         choosing_run(made)
         made.add_argument(
@@ -106,8 +171,10 @@ def add_trying(commands: Any) -> None:
             )
         printing(made)
 
-    made = commands.add_parser("replay", help=_REPLAY, description=_REPLAY)
-    made.set_defaults(run="viz.command.replay:replay", error=made.error)
+
+def _add_replay(commands: Any) -> None:
+    made = _command(commands, "replay", "replay:replay", _REPLAY, "what-if")
+    made.set_defaults(finds="a kernel has become another one")
     of_trace(made)
     choosing_run(made)
     made.add_argument(
@@ -130,13 +197,39 @@ def add_trying(commands: Any) -> None:
     printing(made)
 
 
-def executing(made: Parser) -> None:
-    """Where the work is done."""
+def _add_check(commands: Any) -> None:
+    made = _command(commands, "check", "check:check", _CHECK, needs="check")
+    made.set_defaults(finds="a step or the text of a kernel is wrong")
+    of_trace(made)
+    choosing_run(made)
+    made.add_argument("--kernel", metavar="NAME", help="only this kernel: its name, number or call")
     made.add_argument(
-        "--executor",
-        metavar="ADDRESS",
-        help="work there: dask://HOST:PORT or ray://HOST:PORT (default: on this machine)",
+        "--pass", dest="pass_name", metavar="NAME", help="only passes of this name, or this number"
     )
+    made.add_argument("--rule", metavar="NAME", help="only steps of this rule")
+    made.add_argument(
+        "--jobs", type=positive, default=2, metavar="N", help="processes (default: %(default)s)"
+    )
+    made.add_argument(
+        "--seconds",
+        type=positive,
+        default=600,
+        metavar="N",
+        help="after so many in a process, what is left is not checked (default: %(default)s)",
+    )
+    made.add_argument(
+        "--run-seconds",
+        type=natural,
+        default=20,
+        metavar="N",
+        help="each kernel is run as a whole, too; after so many seconds no further one is begun, "
+        "with 0 none (default: %(default)s)",
+    )
+    made.add_argument(
+        "--again", action="store_true", help="do not use the results that are beside the trace"
+    )
+    executing(made)
+    printing(made)
 
 
 def _varying(made: Parser) -> None:

@@ -9,8 +9,8 @@ from flask import Blueprint, Response
 from core.errors import ServerError
 from viz.bisect.search import RunSearch
 from viz.check.job import Asked, Check
+from viz.coreserver.options import opts_of
 from viz.server.answers import answer
-from viz.server.how import opts_of
 from viz.server.requests import json_body, open_run
 from viz.whatif.bisect import search_of
 from viz.whatif.variant import Variant

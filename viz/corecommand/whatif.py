@@ -15,9 +15,9 @@ from typing import Any, Final, cast
 
 from core.errors import TraceError
 from viz.command.columns import Column, plural, table
-from viz.command.editedtext import edited_text
 from viz.command.names import find_kernel, find_rule
 from viz.command.session import open_store, put
+from viz.corecommand.editedtext import edited_text
 from viz.format.cells import as_text
 from viz.ratio import figure, interval_words, time_words
 from viz.terminal import Line, Piece, Styled, shell_word

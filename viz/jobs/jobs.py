@@ -1,9 +1,10 @@
 """Work that the page asks for: a process per job, with a time limit, progress and cancel.
 
-The worker (`viz/work/worker.py`, for an export `viz/work/exporter.py`) gets one request as JSON on
-its standard input and answers in lines of JSON; nothing is pickled. A kernel that crashes, hangs or
-fills the memory harms the worker only. Few run at once, and together they may take a bounded amount
-of memory; the others wait: several pages may each ask for all the sources of a kernel.
+The worker (for an export `viz/jobs/exporter.py`; adapters of dialects bring theirs) gets one
+request as JSON on its standard input and answers in lines of JSON; nothing is pickled. A kernel
+that crashes, hangs or fills the memory harms the worker only. Few run at once, and together they
+may take a bounded amount of memory; the others wait: several pages may each ask for all the sources
+of a kernel.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import itertools
 import subprocess
 import threading
-from collections import OrderedDict
+from collections import ChainMap, OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -20,7 +21,6 @@ from typing import Any, Final, Literal, Protocol
 from core.errors import ServerError, UopvizError
 from core.isolation import child
 from core.isolation.client import Fault, Message, Worker
-from core.isolation.isolate import MEMORY_LIMIT
 from viz.environment import bytecode_folder
 
 LIMIT: Final = 120.0
@@ -51,73 +51,24 @@ class Kind:
     `limit`: seconds, LIMIT where None; `module`: the worker; `improves`: each part of its result is
     a better one."""
 
-    memory: int = MEMORY_LIMIT
-    limit: float | None = None
-    module: str = "viz.work.worker"
+    memory: int
+    limit: float | None
+    module: str
     smaller: str = "try a smaller kernel, or fewer launches"
     crashed: str = "the kernel may have crashed it; nothing else was harmed"
     improves: bool = False
 
 
-_WHAT_IF: Final = Kind(
-    5 << 30,
-    module="viz.whatif.worker",
-    smaller="a rule may loop forever; leave it out, or allow more time",
-    crashed="a rule or the kernel may have crashed it; nothing else was harmed",
-)
-KINDS: Final[Mapping[str, Kind]] = {
-    "compile": Kind(2 << 30),
-    "devices": Kind(2 << 30),
-    "decline": Kind(
-        2 << 30,
-        60.0,
-        "viz.why.worker",
-        smaller="the function of this rule does not come to an end at this node",
-        crashed="the function of the rule may have crashed it; nothing else was harmed",
-    ),
-    "check": Kind(
-        6 << 30,
-        3600.0,
-        "viz.check.worker",
-        smaller="check one kernel or pass; what was checked until then is kept",
-        crashed="it may have run out of memory: check one kernel or pass",
-    ),
-    "bisect": Kind(
-        6 << 30,
-        600.0,
-        "viz.whatif.worker",
-        smaller="a rule may loop forever",
-        crashed="a rule or the kernel may have crashed it; nothing else was harmed",
-    ),
-    "bisect-run": Kind(
-        6 << 30,
-        3600.0,
-        "viz.bisect.coordinator",
-        smaller="look into one kernel",
-        crashed="it may have run out of memory: look into one kernel",
-    ),
-    "workbench": Kind(module="viz.workbench.worker", smaller="try a smaller kernel"),
-    "opts": Kind(2 << 30, module="viz.workbench.worker"),
-    "texts": Kind(2 << 30, module="viz.workbench.worker"),
-    "search": Kind(
-        8 << 30,
-        600.0,
-        "viz.workbench.worker",
-        smaller="search with a smaller width",
-        improves=True,
-    ),
+KINDS: Final[dict[str, Kind]] = {
     "export": Kind(
         5 << 30,
         EXPORT_LIMIT,
-        "viz.work.exporter",
+        "viz.jobs.exporter",
         smaller="export fewer kernels",
         crashed="it may have run out of memory: export fewer kernels",
-    ),
-    "variant": _WHAT_IF,
-    "replay": replace(_WHAT_IF, module="viz.whatif.replaying"),
-    "minimise": _WHAT_IF,
+    )
 }
-"""By the job of a request; any other job is a Kind()."""
+"""Those that every server has, by the "job" of a request."""
 
 
 @dataclass(frozen=True)
@@ -139,6 +90,10 @@ class Elsewhere(Protocol):
 
     def work(self, request: Mapping[str, Any], seconds: float, watch: Watch) -> Any:
         """The result of a job, of which a worker may take so long. Raises UopvizError."""
+        ...
+
+    def close(self) -> None:
+        """Lets go of it. Nothing is waited for."""
         ...
 
 
@@ -195,9 +150,11 @@ class Capacity:
 
 
 class Jobs:
-    """The jobs of one server. What `elsewhere` takes is done there, and waits for no room here."""
+    """The jobs of one server, of KINDS and of these `kinds`. What `elsewhere` takes is done there,
+    and waits for no room here."""
 
-    def __init__(self, elsewhere: Elsewhere | None = None) -> None:
+    def __init__(self, *kinds: dict[str, Kind], elsewhere: Elsewhere | None = None) -> None:
+        self._kinds: ChainMap[str, Kind] = ChainMap(KINDS, *kinds)
         self._elsewhere = elsewhere
         self._jobs: OrderedDict[int, Job] = OrderedDict()
         self._lock = threading.Lock()
@@ -222,7 +179,7 @@ class Jobs:
                     f"{MAX_BEGUN} jobs are running or waiting", hint="cancel one, or wait for it"
                 )
             job = self._add(Job(next(self._ids)))
-        kind = KINDS.get(str(request.get("job")), Kind())
+        kind = self._kinds[str(request["job"])]
         if limit is not None:
             kind = replace(kind, limit=limit)
         if kind.improves:

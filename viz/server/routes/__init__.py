@@ -1,1 +1,0 @@
-"""Routes by what they are about, each a blueprint. They parse and answer."""
