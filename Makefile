@@ -40,9 +40,9 @@ test: $(VENV)/.dev  ## test each property once, the page in a browser too (insta
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --quick
 	$(BIN)/npm --prefix viz/web test --silent
 
-test-all: $(VENV)/.dev  ## run all tests, with all their cases
+test-all: $(VENV)/.dev  ## run all tests with all their cases, of those that take longest a third in turn
 	@$(BIN)/python tests/browser_setup.py
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --in-turn
 	$(BIN)/npm --prefix viz/web test --silent
 
 test-changed: $(VENV)/.dev  ## run the tests that your changes touch

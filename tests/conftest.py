@@ -10,6 +10,7 @@ from importlib.util import find_spec
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.in_turn import resting
 from tests.thorough import CASES, left_out, spread
 
 # how long an example takes says how busy the machine is
@@ -36,6 +37,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help=f"at most {CASES} cases of a test, and none of those in tests/thorough.txt",
     )
+    parser.addoption(
+        "--in-turn",
+        action="store_true",
+        help="of the tests in tests/in_turn.txt those that have their turn at this commit",
+    )
     parser.addoption("--update-golden", action="store_true", help="rewrite golden files")
 
 
@@ -57,7 +63,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves out what `sampled` tests do not run, and what a quick run does not. Where n has no
+    """Leaves out what `sampled` tests do not run, what has no turn, and what a quick run does not
+    have. Where n has no
     factor in common with how many values a parameter has, each value is still tried."""
     if any("[" in argument for argument in config.args):
         return
@@ -67,14 +74,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     is_night = config.getoption("--all")
     is_named = any("::" in argument for argument in config.args)
     is_quick = config.getoption("--quick")
-    thorough = left_out() if is_quick else ()
+    in_turn = config.getoption("--in-turn") and not is_night
+    absent = left_out() if is_quick else resting() if in_turn else ()
     chosen: set[pytest.Item] = set()
     for name, some in cases.items():
         marker = some[0].get_closest_marker("sampled")
         kept = some if marker is None or is_night else some[:: marker.args[0]]
         if some[0].get_closest_marker("nightly") is not None and not (is_night or is_named):
             continue
-        if name not in thorough:
+        if name not in absent:
             chosen.update(spread(kept) if is_quick else kept)
     others = [item for item in items if item not in chosen]
     if others:

@@ -1,4 +1,5 @@
-"""What `make test` leaves out is named rightly, and what a change touches is found."""
+"""What `make test` and `make test-all` leave out is named rightly, and what a change touches is
+found."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import changed, thorough
+from tests import changed, in_turn, thorough
 
 ROOT = Path(__file__).parents[1]
 
@@ -21,6 +22,27 @@ def test_each_test_that_is_left_out_exists() -> None:
         known |= {f"{file}::{node.name}" for node in tree.body if isinstance(node, ast.FunctionDef)}
     assert names - known == set()
     assert not [name for name in names if name.startswith(thorough.KEPT)]
+
+
+def test_the_longest_have_their_turn() -> None:
+    parts = in_turn.parts()
+    names = [name for part in parts for name in part]
+    assert len({*names}) == len(names) > 100
+    assert {*names} <= thorough.left_out()
+    ran: set[str] = set()
+    for digest in ("0", "1" * 40, "", "2", "f" * 39 + "5"):
+        ran |= {*parts[in_turn.part_of(digest)]}
+    assert ran == {*names}
+    now = {*parts[in_turn.part_of(in_turn.commit())]}
+    assert in_turn.resting() == {*names} - now
+
+
+def test_parts_take_as_long_as_each_other() -> None:
+    times = {"a": 9.0, "b": 5.0, "c": 5.0, "d": 4.0, "e": 4.0, "f": 0.5}
+    rows = in_turn.choose(times, times)
+    assert [name for _, name in rows] == ["a", "b", "c", "d", "e"]
+    taken = [sum(times[name] for part, name in rows if part == at) for at in range(3)]
+    assert taken == [9, 9, 9]
 
 
 def test_cases_are_spread() -> None:

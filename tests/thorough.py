@@ -3,8 +3,8 @@
 Of each file at least one test stays, and all that play a promise of the README from end to end
 (KEPT). These open the page as well, so the tests of its single controls (NONE) are left out.
 `python -m tests.thorough REPORT` writes the list anew from a report of a whole run
-(`make test-all` with `PYTEST_ADDOPTS=--junitxml=REPORT`): the cheapest tests stay, up to a share of
-the time of all. Never decides what `make test-all` runs.
+(`python -m pytest -n 2 --dist loadgroup --junitxml=REPORT`): the cheapest tests stay, up to a share
+of the time of all. Of those that are left out, `tests/in_turn.py` has the longest.
 """
 
 from __future__ import annotations
@@ -37,13 +37,19 @@ def spread(cases: list[T]) -> list[T]:
     return cases if len(cases) <= CASES else [cases[round(at * step)] for at in range(CASES)]
 
 
-def choose(report: Path) -> list[str]:
-    """The tests to leave out, by how long they took in a report."""
+def times_of(report: Path) -> dict[str, list[float]]:
+    """How long each case of each test took in a report."""
     took: dict[str, list[float]] = defaultdict(list)
     for case in ElementTree.parse(report).getroot().iter("testcase"):
         file = f"{case.get('classname', '').replace('.', '/')}.py"
         function = case.get("name", "").partition("[")[0].partition("@")[0]
         took[f"{file}::{function}"].append(float(case.get("time", "0")))
+    return dict(took)
+
+
+def choose(report: Path) -> list[str]:
+    """The tests to leave out, by how long they took in a report."""
+    took = times_of(report)
     total = sum(map(sum, took.values()))
     costs = {name: sum(spread(times)) for name, times in took.items()}
     cheapest: dict[str, str] = {}
