@@ -3,96 +3,56 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
-from typing import Final, TextIO
+from typing import Final
 
-from core.errors import TraceError
 from viz.environment import absolute
 from viz.files.regular import check_ending
 from viz.format.schema import SUFFIX
+from viz.importers.hlodump import HloImport
 from viz.importers.log import LogImport
-from viz.importers.mlir import is_mlir
-from viz.importers.tinygradfile import events_of, is_tinygrad_file
+from viz.importers.sources import Source, opened, sources
+from viz.importers.tinygradfile import events_of
+from viz.importers.torchrecords import Parsed, records_of
+from viz.importers.torchtrace import TorchImport
+from viz.importers.totals import Totals
 from viz.streams.events import encode
 from viz.streams.reader import StreamReader
 from viz.terminal import say, shell_word
 from viz.write.writer import TraceWriter
 
-_HEAD: Final = 1 << 20
-"""Characters of a file that are looked at to tell what it is."""
-_ENDINGS: Final = (".mlir", ".txt", ".log", ".jsonl", ".pkl")
-"""Files of a folder that are taken."""
-_RUNS: Final = {"stream": "stream", "tinygrad": "rewrites.pkl"}
-"""Kinds of files that are a run of their own each, and what they are called."""
-KNOWN: Final = "logs and modules of MLIR, rewrites.pkl of tinygrad, and streams (docs/stream.md)"
-
 
 def import_dumps(options: argparse.Namespace) -> int:
     """Writes one trace of all files. Raises TraceError where one is nothing that is known."""
-    files = [*_files(options.dumps)]
+    found = sources(options.dumps)
     first = Path(options.dumps[0])
     path = absolute(options.output or first.with_name(f"{first.stem or 'dumps'}{SUFFIX}"))
     check_ending(path, "a trace", SUFFIX)
-    kinds = {_kind_of(file) for file in files}
-    if len(kinds) > 1 or (not kinds.isdisjoint(_RUNS) and len(files) > 1):
-        what = "these are of two kinds" if len(kinds) > 1 else f"a {_RUNS[kinds.pop()]} is a run"
-        raise TraceError(what, hint="import the files one by one")
-    with ExitStack() as stack:
-        opened = [stack.enter_context(_opened(file)) for file in files]
-        writer = stack.enter_context(TraceWriter(path, {"command": ["uopviz", "import"]}))
-        if kinds == {"stream"}:
-            summary = _stream(writer, (line.encode() for line in opened[0]))
-        elif kinds == {"tinygrad"}:
-            summary = _tinygrad(writer, files[0])
-        else:
-            summary = _logs(writer, files, opened)
+    for source in found:
+        for file in source.files[:1]:
+            if not file.is_dir():
+                opened(file).close()
+    with TraceWriter(path, {"command": ["uopviz", "import"]}) as writer:
+        summary = _WRITTEN[found[0].kind](writer, found)
     say(f"{path}: {summary}")
     say(f"show it with: uopviz open {shell_word(str(path))}", style="hint")
     return 0
 
 
-def _files(names: list[str]) -> Iterator[Path]:
-    """All files that are meant, those of folders in order."""
-    for name in names:
-        path = Path(name)
-        if not path.is_dir():
-            yield path
-            continue
-        inside = sorted(p for p in path.rglob("*") if p.suffix in _ENDINGS and p.is_file())
-        if not inside:
-            raise TraceError("there is no dump in this folder", name, f"uopviz imports {KNOWN}")
-        yield from inside
-
-
-def _opened(path: Path) -> TextIO:
-    try:
-        return path.open(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise TraceError(f"cannot be read: {error.strerror}", str(path)) from error
-
-
-def _kind_of(path: Path) -> str:
-    """What a file holds, by its beginning."""
-    with suppress(OSError), path.open("rb") as raw:
-        if is_tinygrad_file(raw.read(_HEAD)):
-            return "tinygrad"
-    with _opened(path) as file:
-        head = file.read(_HEAD)
-    if head.startswith('["stream"'):
-        return "stream"
-    if is_mlir(head):
-        return "mlir"
-    raise TraceError("this is no dump that is known", str(path), f"uopviz imports {KNOWN}")
-
-
-def _tinygrad(writer: TraceWriter, path: Path) -> str:
+def _tinygrad(writer: TraceWriter, found: Sequence[Source]) -> str:
+    path = found[0].files[0]
     with path.open("rb") as file:
-        return _stream(writer, (encode(event) for event in events_of(file, str(path))))
+        return _events(writer, (encode(event) for event in events_of(file, str(path))))
 
 
-def _stream(writer: TraceWriter, lines: Iterable[bytes]) -> str:
+def _stream(writer: TraceWriter, found: Sequence[Source]) -> str:
+    with opened(found[0].files[0]) as file:
+        return _events(writer, (line.encode() for line in file))
+
+
+def _events(writer: TraceWriter, lines: Iterable[bytes]) -> str:
     reader = StreamReader(writer)
     for line in lines:
         reader.take(line)
@@ -100,18 +60,70 @@ def _stream(writer: TraceWriter, lines: Iterable[bytes]) -> str:
     return f"{_count(reader.matches, 'match', 'matches')} of {reader.compiler or 'a compiler'}"
 
 
-def _logs(writer: TraceWriter, files: list[Path], opened: list[TextIO]) -> str:
-    writer.meta("compiler", "MLIR")
-    writer.meta("dialect", {"name": "mlir", "version": 1})
-    told: list[dict[str, str]] = []
-    passes = steps = 0
-    for path, file in zip(files, opened, strict=True):
-        totals = LogImport(writer, path.name).read(file)
-        passes, steps = passes + totals.passes, steps + totals.steps
-        told += [{**one, "where": path.name} for one in totals.told()]
+def _mlir(writer: TraceWriter, found: Sequence[Source]) -> str:
+    def logs() -> list[tuple[str, Totals]]:
+        made: list[tuple[str, Totals]] = []
+        for source in found:
+            with opened(source.files[0]) as file:
+                name = source.files[0].name
+                made.append((name, LogImport(writer, name).read(file)))
+                writer.flush()
+        return made
+
+    return _passes(writer, "MLIR", "mlir", logs())
+
+
+def _hlo(writer: TraceWriter, found: Sequence[Source]) -> str:
+    totals = HloImport(writer).read(found[0].files)
+    return _passes(writer, "XLA", "hlo", [("", totals)])
+
+
+def _torch(writer: TraceWriter, found: Sequence[Source]) -> str:
+    made: list[tuple[str, Totals]] = []
+    compilations = 0
+    for source in found:
+        path = source.files[0]
+        torch = TorchImport(writer, path.name if len(found) > 1 else "")
+        if source.kind == "torch":
+            with opened(path) as file:
+                totals = torch.read(records_of(file))
+        else:
+            with closing(Parsed(path)) as parsed:
+                logs = [] if parsed.has_stages() else parsed.logs()
+                if logs:
+                    lines = (line for log in logs for line in parsed.text(log).splitlines(True))
+                    totals = torch.read(records_of(lines))
+                else:
+                    totals = torch.read(parsed.records())
+        made.append((path.name, totals))
+        compilations += torch.compilations
         writer.flush()
+    said = _passes(writer, "PyTorch", "torch", made)
+    return f"{_count(compilations, 'compilation', 'compilations')}, {said}"
+
+
+_WRITTEN: Final[Mapping[str, Callable[[TraceWriter, Sequence[Source]], str]]] = {
+    "stream": _stream,
+    "tinygrad": _tinygrad,
+    "mlir": _mlir,
+    "hlo": _hlo,
+    "torch": _torch,
+    "tlparse": _torch,
+}
+"""What writes each kind of sources, and says what it has written."""
+
+
+def _passes(
+    writer: TraceWriter, compiler: str, dialect: str, made: Sequence[tuple[str, Totals]]
+) -> str:
+    writer.meta("compiler", compiler)
+    writer.meta("dialect", {"name": dialect, "version": 1})
+    told = [
+        {**one, "where": name} if name else one for name, totals in made for one in totals.told()
+    ]
     writer.meta("left_out", told)
-    return f"{_count(passes, 'pass', 'passes')} of MLIR, of which {steps:,} changed something"
+    passes, steps = (sum(getattr(t, n) for _, t in made) for n in ("passes", "steps"))
+    return f"{_count(passes, 'pass', 'passes')} of {compiler}, of which {steps:,} changed something"
 
 
 def _count(number: int, one: str, many: str) -> str:

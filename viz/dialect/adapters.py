@@ -34,8 +34,10 @@ BUILT_IN: Final[Mapping[str, Adapter]] = {
         commands="viz.corecommand.parser:add_commands",
         exports="viz.work.targets.compiled:compiled_here",
     ),
+    "hlo": Adapter("viz.compilers.hlo:DIALECT"),
     "mlir": Adapter("viz.compilers.mlir:DIALECT"),
     "tinygrad": Adapter("viz.compilers.tinygrad:DIALECT"),
+    "torch": Adapter("viz.compilers.torch:DIALECT"),
 }
 """The adapters that come with uopviz."""
 

@@ -7,35 +7,14 @@ before each pass, and not after it, has what is there before the next one instea
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from viz.importers.mlir import Dump, dumps_in, parse
 from viz.importers.snapshot import Op
 from viz.importers.texts import Text
+from viz.importers.totals import Totals
 from viz.importers.writing import Graph, Passes, symbol
 from viz.write.writer import TraceWriter
-
-
-@dataclass
-class Totals:
-    """What a log held."""
-
-    dumps: int = 0
-    passes: int = 0
-    steps: int = 0
-    ops: int = 0
-    odd: int = 0
-    unknown: int = 0
-    problems: list[str] = field(default_factory=list[str])
-
-    def told(self) -> list[dict[str, str]]:
-        """What the trace lacks, for META's `left_out`."""
-        said = list(self.problems)
-        if self.odd:
-            said.append(f"lines of the dump that are no ops that could be read: {self.odd:,}")
-        if self.unknown:
-            said.append(f"uses of values that nothing before them defines: {self.unknown:,}")
-        return [{"what": what} for what in said]
 
 
 @dataclass
@@ -72,10 +51,7 @@ class LogImport:
         dump.lines = _without_ends(dump.lines)
         snapshot = parse(dump.lines)
         totals = self.totals
-        totals.dumps += 1
-        totals.ops += snapshot.ops
-        totals.odd += snapshot.odd
-        totals.unknown += snapshot.unknown
+        totals.count(snapshot)
         if dump.failed:
             totals.problems.append(f"the pass {_called(dump)} failed")
         if not snapshot.ops:

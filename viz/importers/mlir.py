@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from viz.importers.snapshot import Block, Op, Value
+from viz.importers.snapshot import Block, Op, Snapshot, Value
 
 _DUMP: Final = re.compile(
     r"\s*// -----// IR Dump (?P<when>Before|After)(?P<failed> Failed)? (?P<name>[^\s(:]+)"
@@ -30,6 +30,8 @@ _DECLARES: Final = re.compile(r"[^(%]*@[^(%]*\(%")
 _ALIAS: Final = re.compile(r"\s*(#loc\d*)\s*=\s*loc\((.*)\)\s*$")
 _PLACE: Final = re.compile(r'"((?:[^"\\]|\\.)*)":(\d+)')
 _STRING: Final = re.compile(r'("(?:[^"\\]|\\.)*")')
+_LATER: Final = re.compile(r"(?:cond|do)\s*\{$")
+"""A region that begins on a line of its own, behind the op that it is of."""
 _BEGINS: Final = re.compile(r'\s*(?:"?builtin\.module"?|module|func\.func|"func\.func")\b.*[{]\s*$')
 """How a module begins, or a function that stands alone."""
 _OPENS: Final = {"(": ")", "[": "]", "{": "}", "<": ">"}
@@ -38,18 +40,6 @@ MAX_OPS: Final = 1_000_000
 _LONGEST: Final = 1 << 20
 """Characters of an op; a longer one ends there."""
 MAX_DEPTH: Final = 200
-
-
-@dataclass
-class Snapshot:
-    """A module as it was printed, and how much of the text was understood."""
-
-    root: Op
-    ops: int = 0
-    odd: int = 0
-    """Lines that are no op, label or bracket."""
-    unknown: int = 0
-    """Uses of values that nothing before them defines."""
 
 
 @dataclass
@@ -121,6 +111,9 @@ class _Reader:
         self._aliases: dict[str, str] = {}
         self._placed: list[tuple[Op, str]] = []
         self._line = 0
+        self._later: tuple[Op, list[tuple[str, str]]] | None = None
+        """The last op that may have regions on the lines that follow, and what it defines for
+        them."""
 
     def read(self, lines: Iterable[str]) -> Snapshot:
         """The snapshot."""
@@ -172,7 +165,8 @@ class _Reader:
             if rest:
                 self._finish(op, rest.rstrip("(").rstrip())
             if opens:
-                self._open(op)
+                later = self._later
+                self._open(op, later[1] if later is not None and later[0] is op else ())
             return ""
         if text[0] == "}":
             self._made.odd += 1
@@ -209,6 +203,9 @@ class _Reader:
             return
         op = Op(name[1] or name[2], line=self._line)
         rest = text[name.end() :]
+        if self._later is not None and _LATER.match(text):
+            self._open(*self._later)
+            return
         if name[1]:  # the generic form: operands in brackets, which say nothing more
             rest = self._operands(op, rest.lstrip())
         opens = rest.rstrip().endswith("{")
@@ -216,7 +213,9 @@ class _Reader:
         self._scope.block.ops.append(op)
         if opens:
             rest = rest.rstrip()[:-1].rstrip().rstrip("(").rstrip()
-        inner = self._finish(op, rest, opens)
+        inner = self._finish(op, rest, opens or op.name.endswith(".while"))
+        if op.name.endswith(".while") and not opens:
+            self._later = op, inner
         for name_of in names:
             base, _, count = name_of.partition(":")
             value = Value(op, 0, base)

@@ -13,13 +13,15 @@ from dataclasses import dataclass, field
 class Op:
     """One op. `name`: such as "arith.addi"; `text`: what else stands on its line, with `$0` for its
     first operand and so on; `type`: that of its results; `place`: "file:line", or ""; `operands`:
-    what it reads, as values of other ops; `line`: where it begins in the dump, from 0."""
+    what it reads, as values of other ops; `line`: where it begins in the dump, from 0; `key`: its
+    name where names last from dump to dump, or ""."""
 
     name: str
     text: str = ""
     type: str = ""
     place: str = ""
     line: int = -1
+    key: str = ""
     operands: list[Value] = field(default_factory=lambda: list[Value]())
     blocks: list[Block] = field(default_factory=lambda: list[Block]())
 
@@ -54,3 +56,17 @@ class Value:
     of: Op | Block | None
     number: int = 0
     name: str = ""
+
+
+@dataclass
+class Snapshot:
+    """A program as it was printed, and how much of the text was understood."""
+
+    root: Op
+    ops: int = 0
+    odd: int = 0
+    """Lines that are nothing that is known."""
+    unknown: int = 0
+    """Uses of values that nothing before them defines."""
+    lines: dict[str, str] = field(default_factory=dict[str, str])
+    """Lines of the user's program that the text quotes, by "file:line"."""

@@ -1,7 +1,7 @@
 """Snapshots of a program made into passes of a trace: one step for each pass.
 
-The ops of two snapshots are paired: what is one node; by fields and place; by location; by kind and
-place.
+The ops of two snapshots are paired: what is one node; by a name that lasts; by fields and place; by
+location; by kind and place.
 The step is a match of the pass, at the first op that it changed, and a rebuild of every other op
 whose node is another one now. Equal ops stay two nodes: their tags count them.
 """
@@ -120,6 +120,16 @@ class Passes:
             if was is not None and _own(was) != _own(op):
                 return was, op
         new = {op for op in after.ops if op not in pairs}
+        gone = {*before.ops}.difference(pairs.values())
+        for op in after.ops:  # the first that something new has taken the place of
+            was = pairs.get(op)
+            if was is None or before.nodes[was] == after.nodes[op]:
+                continue
+            for old, now in zip(was.operands, op.operands, strict=False):
+                if not isinstance(old.of, Op) or not isinstance(now.of, Op):
+                    continue
+                if old.of in gone and now.of in new:
+                    return old.of, now.of
         for op in after.ops:  # the first whose operands are other ones
             was = pairs.get(op)
             if was is None or before.nodes[was] == after.nodes[op]:
@@ -166,15 +176,16 @@ class _Numbering:
         text = op.text[:_LONGEST]
         if any(roles):  # which of several results
             text += " " + ", ".join(f"${at}#{n}" for at, n in enumerate(roles) if n)
-        key = (op.name, op.type, text, tuple(src))
+        key = (op.name, op.type, text, tuple(src), op.key)
         self._twins[key] += 1
         twin = self._twins[key]
+        tag = " ".join(filter(None, (op.key, f"#{twin}" if twin > 1 else "")))
         return self._writer.node(
             op.name,
             op.type[:200],
             src,
             arg=json.dumps(text) if text else "",
-            tag=json.dumps(f"#{twin}") if twin > 1 else "",
+            tag=json.dumps(tag) if tag else "",
             origin=op.place,
         )
 
@@ -216,11 +227,17 @@ def _own(op: Op) -> tuple[str, str, str]:
     return op.name, op.text, op.type
 
 
+def _by_key(op: Op) -> Hashable | None:
+    """By a name that lasts, of the same kind of op."""
+    return (op.key, op.name) if op.key else None
+
+
 def _pairs(before: Graph, after: Graph) -> dict[Op, Op]:
     """The op of `before` that each op of `after` was; both roots are one."""
     old_paths, new_paths = _paths(before.root), _paths(after.root)
     kinds: Sequence[tuple[Callable[[Op], Hashable | None], Callable[[Op], Hashable | None]]] = (
         (before.nodes.__getitem__, after.nodes.__getitem__),
+        (_by_key, _by_key),
         (
             lambda op: (*_own(op), op.place, old_paths[op]),
             lambda op: (*_own(op), op.place, new_paths[op]),

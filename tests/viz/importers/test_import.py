@@ -15,7 +15,7 @@ from viz.read.tracefile import TraceFile
 from viz.replay.slots import Slots
 from viz.views.store import Store
 
-DUMPS = Path(__file__).parent / "dumps"
+DUMPS = Path(__file__).parent / "dumps" / "mlir"
 
 
 def imported(path: Path, *dumps: Path) -> Store:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from viz.importers.mlir import dumps_in, is_mlir, parse
 from viz.importers.snapshot import Op, Value
 
-DUMPS = Path(__file__).parent / "dumps"
+DUMPS = Path(__file__).parent / "dumps" / "mlir"
 
 
 def ops_of(text: str) -> list[Op]:

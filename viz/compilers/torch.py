@@ -1,0 +1,52 @@
+"""The dialect of torch.fx graphs: what the ops of ATen, of `prims` and of Python are to the eye."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from viz.dialect.dialect import Dialect, Group, Op, TextKind
+
+VERSION: Final = 1
+_GROUPS: Final[Mapping[Group, str]] = {
+    "const": "full full_like zeros ones zeros_like ones_like scalar_tensor empty new_zeros "
+    "new_full get_attr lift_fresh_copy",
+    "range": "arange iota",
+    "reduce": "mm bmm addmm baddbmm matmul linear convolution conv1d conv2d conv3d sum mean "
+    "amax amin max min prod var var_mean any all argmax argmin cumsum logsumexp softmax _softmax "
+    "log_softmax _log_softmax layer_norm native_layer_norm batch_norm convolution_backward "
+    "scaled_dot_product_attention max_pool2d avg_pool2d dot mv",
+    "movement": "view reshape _unsafe_view permute transpose t expand squeeze unsqueeze cat stack "
+    "split split_with_sizes chunk slice select flatten repeat flip unfold as_strided contiguous "
+    "gather index index_select pad constant_pad_nd alias broadcast_in_dim",
+    "memory": "copy copy_ clone index_put index_put_ scatter scatter_add slice_scatter "
+    "select_scatter placeholder embedding",
+    "device": "device_put to _to_copy convert_element_type",
+    "control": "output graph subgraph block module call getattr getitem",
+}
+_COMMUTES: Final = ("add", "mul", "maximum", "minimum", "eq", "ne")
+_AROUND: Final = ("aten", "prims", "torch", "Tensor", "operator", "quantized", "inductor_prims")
+"""In front of names of ops."""
+
+
+def _ops() -> dict[str, Op]:
+    made = {f"{around}.": Op(group="arithmetic") for around in _AROUND}
+    for group, names in _GROUPS.items():
+        for name in names.split():
+            made[name] = Op(group=group)
+            for around in _AROUND:
+                made[f"{around}.{name}"] = Op(group=group)
+    for name in _COMMUTES:
+        for around in _AROUND:
+            made[f"{around}.{name}"] = Op(group="arithmetic", commutes=True)
+    return made
+
+
+DIALECT: Final = Dialect(
+    name="torch",
+    version=VERSION,
+    title="PyTorch",
+    ops=_ops(),
+    texts=(TextKind(name="output_code", title="Output code", language="python", ending=".py"),),
+)
+"""Graphs of Dynamo, AOTAutograd and Inductor."""
