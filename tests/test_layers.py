@@ -142,6 +142,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("viz.share", "viz.share.held", "viz.share.packed"),
     ("viz.jobs",),
     ("viz.server", "viz.server.connections", "viz.server.runs"),
+    ("viz.viewer",),
     ("viz.command",),
     ("viz.work", "viz.work.targets"),
     ("viz.why",),
@@ -152,7 +153,6 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("viz.bisect",),
     ("viz.coreserver",),
     ("viz.corecommand",),
-    ("viz.viewer",),
     ("viz.live",),
     ("viz",),
 )

@@ -64,9 +64,12 @@ def export(trace: Path, file: Path, *options: str) -> Path:
 
 
 class Process:
-    """A process that prints the address of its page; what else it prints is read and dropped."""
+    """A process that prints the address of its page; what else it prints is read and dropped.
+    `first`: a line of standard input that it is given before that."""
 
-    def __init__(self, command: list[str], setting: dict[str, str], *, errors: bool) -> None:
+    def __init__(
+        self, command: list[str], setting: dict[str, str], *, errors: bool, first: str = ""
+    ) -> None:
         pipe = subprocess.PIPE
         self._process = subprocess.Popen(
             command,
@@ -77,6 +80,8 @@ class Process:
             stdout=subprocess.DEVNULL if errors else pipe,
             stderr=pipe if errors else subprocess.DEVNULL,
         )
+        if first:
+            self.say(first)
         stream = self._process.stderr if errors else self._process.stdout
         assert stream is not None
         self._stream = stream

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,7 @@ from playwright.sync_api import expect
 
 from tests.browser.explorer import Explorer
 from tests.browser.fixtures import Pass
-from tests.browser.served import PROGRAMS, record, run_live, serve
+from tests.browser.served import PROGRAMS, ROOT, Process, environment, record, run_live, serve
 
 New = Callable[..., Explorer]
 
@@ -54,6 +56,31 @@ def test_rows_appear_while_the_program_runs(new_page: New, tmp_path: Path) -> No
         assert chosen.bounding_box() == place
         assert e.selected == selected
         e.page.goto("about:blank")  # asks nothing of a server that ends with its program
+
+
+def test_a_program_of_another_compiler(new_page: New, tmp_path: Path) -> None:
+    """`uopviz record --serve`: the page shows passes as they come, and then that it is finished."""
+    folder = ROOT / "tests" / "viz" / "streams" / "programs"
+    command = [sys.executable, "-m", "viz", "record", "--serve", "-o", str(tmp_path / "a.viz")]
+    command += [sys.executable, str(folder / "program.py"), "lines"]
+    setting = environment(UOPVIZ_STAY="20")
+    setting["PYTHONPATH"] = f"{ROOT}{os.pathsep}{folder}"
+    with Process(command, setting, errors=True, first="3") as program:
+        e = new_page()
+        e.page.goto(f"{program.url}#v=graphs")
+        expect(e.page.locator(".live")).to_contain_text("Live")
+        e.ready()
+        counts = e.page.locator(".status")
+        expect(counts).to_contain_text("1 kernel,")
+        expect(e.page.locator(".pts")).to_contain_text("Before")
+        program.say("5")
+        expect(counts).to_contain_text("2 kernels,")
+        assert program.get("run")["dialect"]["title"] == "tinygrad"
+        assert program.closes_input() == 0
+        expect(e.page.locator(".live")).to_contain_text("Finished")
+        e.press("}")
+        e.ready()
+        e.page.goto("about:blank")
 
 
 def test_a_lost_server_is_said_and_found_again(new_page: New, trace: Path, some_pass: Pass) -> None:

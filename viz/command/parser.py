@@ -197,6 +197,11 @@ def build_parser() -> Parser:
         "-o", "--output", metavar="FILE", help="the trace (default: a new one in the cache)"
     )
     made.add_argument(
+        "--serve",
+        action="store_true",
+        help="serve the page while the program runs and after it, and print its address",
+    )
+    made.add_argument(
         "command", nargs=argparse.REMAINDER, metavar="COMMAND", help="the program, with arguments"
     )
 

@@ -76,10 +76,13 @@ def _end(program: subprocess.Popen[bytes]) -> None:
 
 
 class ProgramRecording:
-    """Runs a command, and records it to `path`."""
+    """Runs a command, and records it to `path`. `begun` is told of the trace of the first process
+    once it can be read."""
 
-    def __init__(self, command: Sequence[str], path: Path) -> None:
-        self._command, self._path = [*command], path
+    def __init__(
+        self, command: Sequence[str], path: Path, begun: Callable[[Path], None] | None = None
+    ) -> None:
+        self._command, self._path, self._begun = [*command], path, begun
         self._run = new_run()
         self._streams: dict[str, _Stream] = {}
         self.compilers: list[str] = []
@@ -155,6 +158,9 @@ class ProgramRecording:
             reader.take(line)
         if reader.compiler not in self.compilers:
             self.compilers.append(reader.compiler)
+        if main and self._begun is not None:
+            reader.writer.flush()
+            self._begun(claim.path)
         return reader
 
     def _finish(self) -> None:

@@ -50,6 +50,10 @@ if word == "fork":
         sys.exit(0)
     os.waitpid(child, 0)
     word = "0"
+if word == "lines":  # a kernel for each line of standard input
+    for line in sys.stdin:
+        get_program(int(line))
+    word = "0"
 if word == "wait":  # for Ctrl-C, which it takes for its end
     get_program(3)
     try:

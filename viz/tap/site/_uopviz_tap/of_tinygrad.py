@@ -309,6 +309,8 @@ class _Tap:
         if error is None:
             self._tell_program(number, made)
         self._stream.put("end-context", number, self._stream.now(), _said(error))
+        if len(state.groups) == 1:
+            self._stream.flush()  # the program may run for long before it rewrites again
 
     def _begin_pass(self, called: str, sink: Any, kwargs: dict[str, Any], place: str) -> int:
         state, number = self._state, next(self._entries)
