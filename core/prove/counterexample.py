@@ -10,9 +10,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from core.dtype import DType, dtypes
+from core.dtype import DType, dtypes, truncate
 from core.prove.axes import UnknownMeaningError
 from core.prove.node import Kind
 from core.prove.sample import Samples
@@ -58,7 +56,7 @@ class Counterexample:
         fixed = [f for f in self.samples.fixed if f.data == t.data and f.dtype == t.dtype]
         for f in fixed:
             if f.op is Kind.INPUT or self._values(f.args) == at:
-                return np.asarray(self.samples.fixed[f]).astype(np.int64).item()
+                return truncate(int(self.samples.fixed[f]), t.dtype)
         for g, values in self.samples.given.items():
             same = g.data == t.data and g.dtype == t.dtype
             if same and (g.op is Kind.INPUT or self._values(g.args) == at):

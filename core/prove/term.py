@@ -10,6 +10,7 @@ rules that are checked with terms.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from math import frexp, isfinite
 from typing import Any, Final
 
 from core.dtype import ConstType, DType, dtypes, truncate
@@ -104,6 +105,8 @@ class Terms:
             linear = self._linear(op, dtype, args)
             if linear is not None:
                 return linear
+        elif dtypes.is_float(dtype) and (exact_form := self._float(op, dtype, args)) is not None:
+            return exact_form
         if op in GroupOp.Comparison and (decided := compared(op, *args)) is not None:
             return self.const(dtypes.bool, decided)
         if dtypes.is_bool(source) and (found := self._bool(op, args)) is not None:
@@ -212,6 +215,25 @@ class Terms:
                 return self._divided(op, dtype, args[0], int(args[1].data))
             case Ops.TRUNC:
                 return args[0]
+            case _:
+                return None
+
+    def _float(self, op: Ops, dtype: DType, args: tuple[Term, ...]) -> Term | None:
+        """What has the same result for every float, zeros of either sign and infinities among them:
+        signs, products with 1 and -1, and quotients by powers of two whose inverse is a number."""
+        match op:
+            case Ops.NEG if args[0].op is Ops.NEG:
+                return args[0].args[0]
+            case Ops.SUB:
+                return self.alu(Ops.ADD, dtype, (args[0], self.alu(Ops.NEG, dtype, args[1:])))
+            case Ops.FDIV if args[1].constant and isfinite(args[1].data) and args[1].data:
+                inverse = 1 / args[1].data
+                if abs(frexp(args[1].data)[0]) != 0.5 or truncate(inverse, dtype) != inverse:
+                    return None
+                return self.alu(Ops.MUL, dtype, (args[0], self.const(dtype, inverse)))
+            case Ops.MUL if any(a.constant and abs(a.data) == 1 for a in args):
+                x, c = args if args[1].constant else args[::-1]
+                return x if c.data == 1 else self.alu(Ops.NEG, dtype, (x,))
             case _:
                 return None
 

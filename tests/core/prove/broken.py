@@ -145,6 +145,22 @@ _ROWS: Final[dict[str, tuple[tuple[str, str, str], ...]]] = {
         ("all memory is one", "(at,), memory, whole(dtype))", "(at,), None, whole(dtype))"),
         ("a choice of equal branches", "if yes is no:", "if yes.op is no.op:"),
         ("a reduction is any reduction", "data = (op, tuple(", "data = (Ops.ADD, tuple("),
+        ("the opposite of the opposite is that", "return args[0].args[0]\n", "return args[0]\n"),
+        (
+            "a difference of floats is a sum",
+            "(args[0], self.alu(Ops.NEG, dtype, args[1:]))",
+            "args",
+        ),
+        (
+            "the inverse of a power of two is a number",
+            " != 0.5 or truncate(inverse, dtype) != inverse:",
+            " != 0.5:",
+        ),
+        (
+            "a product of floats with -1 is itself",
+            "return x if c.data == 1 else self.alu(Ops.NEG, dtype, (x,))",
+            "return x",
+        ),
     ),
     "node": (
         ("a comparison at the ends", "apart = x.high < y.low or", "apart = x.high <= y.low or"),

@@ -51,3 +51,19 @@ def test_a_zero_of_the_other_sign_is_not_proved(dtype: DType) -> None:
     y = x * x.const_like(-1.0)
     largest = x.alu(Ops.MAX, y)
     assert Checker().check(largest, largest + 0.0).kind != "proved"
+
+
+def test_values_of_64_bits_are_told_as_they_are() -> None:
+    """What z3 finds above the largest int64, of memory and of a variable."""
+    memory = UOp(Ops.DEFINE_GLOBAL, dtypes.uint64.ptr(64), (), 0)
+    for u in (memory.index(num(2)).load(), UOp.variable("v", 0, (1 << 64) - 1, dtypes.uint64)):
+        checker = Checker()
+        found = checker.check(u < 64, u.cast(dtypes.int32).cast(dtypes.uint64) < 64)
+        shown = checker.counterexample
+        assert found.kind == "differs"
+        assert shown is not None
+        given = shown.value(u) if u.op is Ops.DEFINE_VAR else shown.element(memory, u.dtype, 2)
+        low = given & 0xFFFF_FFFF
+        after = low if low < 1 << 31 else (low - (1 << 32)) % (1 << 64)
+        assert given >= 0
+        assert (given < 64) != (after < 64)

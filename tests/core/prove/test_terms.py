@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 
 import numpy as np
@@ -16,6 +17,7 @@ from core.prove.value import Translation
 from core.prove.verdict import Verdict, verdict_of
 from core.shape import ShapeTracker
 from core.uop import Ops, UOp
+from core.uop.meaning_arrays import evaluate_arrays
 from tests.core.uop.evaluator import INT_OPS, value
 from tests.core.uop.symbols import num, var, x, y
 
@@ -199,3 +201,29 @@ def test_a_power_by_squares_is_not_multiplied_out() -> None:
     terms = Terms()
     a, b = (Translation(terms).values(u)[0] for u in (power, power.ne(0).where(power, num(1))))
     assert bitvector.compare(a, b) != "equal"
+
+
+@pytest.mark.parametrize("dtype", [dtypes.float16, dtypes.bfloat16, *dtypes.fp8s], ids=str)
+def test_signs_and_powers_of_two_keep_every_float(dtype: DType) -> None:
+    """Of all floats of a dtype, in arrays, which know no terms."""
+    numbers = (1.0, -1.0, 2.0, -4.0, 0.5, 2.0**-9, 2.0**-14, 2.0**15, 3.0, 0.0, float("inf"))
+    terms = Terms()
+    x = terms.input("x", dtype, 0, 0)
+    samples = Samples(1 << dtype.bits)
+    every = samples.given[x] = samples.every_value(x)
+    simpler = 0
+    for op, number in itertools.product((Ops.MUL, Ops.FDIV, Ops.SUB), numbers):
+        c = terms.const(dtype, number)
+        constants = np.full_like(every, c.data)
+        for args in ((x, c), (c, x)):
+            made = terms.alu(op, dtype, args)
+            simpler += made.op is not op
+            (found,) = samples.run([made])
+            wanted = evaluate_arrays(
+                op, dtype, [every if a is x else constants for a in args], dtype
+            )
+            same = (found == wanted) & (np.signbit(found) == np.signbit(wanted))
+            assert (same | (np.isnan(found) & np.isnan(wanted))).all(), (op, number, made)
+    twice = terms.alu(Ops.NEG, dtype, (terms.alu(Ops.NEG, dtype, (x,)),))
+    assert twice is x
+    assert simpler > 25

@@ -127,6 +127,16 @@ def _pairs() -> Iterator[tuple[str, str, UOp, UOp]]:
     yield "term", "all memory is one", M.index(N).load(), OTHER.index(N).load()
     yield "term", "a choice of equal branches", P.where(f + g, f + 2.0), f + g
     yield "term", "a reduction is any reduction", total(3), total(3, Ops.MAX)
+    yield "term", "the opposite of the opposite is that", f.neg().neg(), f.neg()
+    yield "term", "a difference of floats is a sum", f.alu(Ops.SUB, g), f + g
+    half = f.cast(dtypes.float16)
+    yield (
+        "term",
+        "the inverse of a power of two is a number",
+        half.alu(Ops.FDIV, half.const_like(2.0**-16)),
+        half * float("inf"),
+    )
+    yield "term", "a product of floats with -1 is itself", f * -1, f
     yield "node", "a comparison at the ends", N.eq(var("k", 5, 9)), P & False
     yield "node", "less than is at most", N.alu(Ops.CMPLT, var("k", 5, 9)), P | True
     yield "node", "a remainder is less", W % 5 < 4, P | True
