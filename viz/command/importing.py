@@ -13,11 +13,13 @@ from viz.files.regular import check_ending
 from viz.format.schema import SUFFIX
 from viz.importers.hlodump import HloImport
 from viz.importers.log import LogImport
+from viz.importers.remarks import Remark, remarks_of
 from viz.importers.sources import Source, opened, sources
 from viz.importers.tinygradfile import events_of
 from viz.importers.torchrecords import Parsed, records_of
 from viz.importers.torchtrace import TorchImport
 from viz.importers.totals import Totals
+from viz.importers.tritondump import TritonImport
 from viz.streams.events import encode
 from viz.streams.reader import StreamReader
 from viz.terminal import say, shell_word
@@ -61,21 +63,30 @@ def _events(writer: TraceWriter, lines: Iterable[bytes]) -> str:
 
 
 def _mlir(writer: TraceWriter, found: Sequence[Source]) -> str:
-    def logs() -> list[tuple[str, Totals]]:
-        made: list[tuple[str, Totals]] = []
-        for source in found:
+    told: list[Remark] = []
+    for source in found:
+        if source.kind == "remarks":
+            with opened(source.files[0]) as file:
+                told += remarks_of(file)
+    made: list[tuple[str, Totals]] = []
+    for source in found:
+        if source.kind == "mlir":
             with opened(source.files[0]) as file:
                 name = source.files[0].name
-                made.append((name, LogImport(writer, name).read(file)))
+                made.append((name, LogImport(writer, name, told).read(file)))
+                told = []  # those of the first log: a remark does not say which one it is of
                 writer.flush()
-        return made
-
-    return _passes(writer, "MLIR", "mlir", logs())
+    return _passes(writer, "MLIR", "mlir", made)
 
 
 def _hlo(writer: TraceWriter, found: Sequence[Source]) -> str:
     totals = HloImport(writer).read(found[0].files)
     return _passes(writer, "XLA", "hlo", [("", totals)])
+
+
+def _triton(writer: TraceWriter, found: Sequence[Source]) -> str:
+    made = [("", TritonImport(writer).read(source.files)) for source in found]
+    return _passes(writer, "Triton", "mlir", made)
 
 
 def _torch(writer: TraceWriter, found: Sequence[Source]) -> str:
@@ -108,6 +119,7 @@ _WRITTEN: Final[Mapping[str, Callable[[TraceWriter, Sequence[Source]], str]]] = 
     "mlir": _mlir,
     "hlo": _hlo,
     "torch": _torch,
+    "triton": _triton,
     "tlparse": _torch,
 }
 """What writes each kind of sources, and says what it has written."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from viz.dialect.dialect import Dialect, Group, Op
+from viz.dialect.dialect import Dialect, Group, Op, TextKind
 
 VERSION: Final = 1
 _GROUPS: Final[Mapping[Group, tuple[str, ...]]] = {
@@ -64,4 +64,14 @@ def _ops() -> dict[str, Op]:
     return made | dict.fromkeys(sorted(_COMMUTES), arithmetic)
 
 
-DIALECT: Final = Dialect(name="mlir", version=VERSION, title="MLIR", ops=_ops())
+DIALECT: Final = Dialect(
+    name="mlir",
+    version=VERSION,
+    title="MLIR",
+    ops=_ops(),
+    texts=(
+        TextKind(name="ptx", title="PTX", language="ptx", ending=".ptx"),
+        TextKind(name="amd_isa", title="AMD ISA", language="amd_isa", ending=".s"),
+        TextKind(name="sass", title="SASS", language="sass", ending=".sass"),
+    ),
+)

@@ -6,15 +6,21 @@ before each pass, and not after it, has what is there before the next one instea
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
+from viz.importers import llvm
 from viz.importers.mlir import Dump, dumps_in, parse
+from viz.importers.remarks import Remark
 from viz.importers.snapshot import Op
 from viz.importers.texts import Text
 from viz.importers.totals import Totals
 from viz.importers.writing import Graph, Passes, symbol
 from viz.write.writer import TraceWriter
+
+_ENTRY: Final = re.compile(r"(?:\.entry|\.globl)\s+([\w$.]+)")
 
 
 @dataclass
@@ -27,20 +33,25 @@ class _State:
 
 
 class LogImport:
-    """Writes the passes of one log to a trace, below a context."""
+    """Writes the passes of one log to a trace, below a context. `remarks`: what its passes say that
+    they did not do; of a pass that is not in the log, they are told of the first state."""
 
-    def __init__(self, writer: TraceWriter, name: str) -> None:
+    def __init__(self, writer: TraceWriter, name: str, remarks: Sequence[Remark] = ()) -> None:
         self._writer = writer
         self._passes = Passes(writer)
         self._states: dict[str, _State] = {}
         self._context = writer.context_begin(name, "module", at=0)
         self._time = 0
+        self._places = llvm.Places()
+        self._remarks = [remark for remark in remarks if remark.declines]
+        self._first: Graph | None = None
         self.totals = Totals()
 
     def read(self, lines: Iterable[str]) -> Totals:
         """Takes all of the log; what it held."""
         for dump in dumps_in(lines):
             self._take(dump)
+        self._end()
         self._writer.context_end(self._context, at=self._time)
         self.totals.problems += self._passes.texts.problems()
         if self.totals.dumps and not self.totals.passes:
@@ -49,15 +60,22 @@ class LogImport:
 
     def _take(self, dump: Dump) -> None:
         dump.lines = _without_ends(dump.lines)
-        snapshot = parse(dump.lines)
+        if dump.language in ("ptx", "amd_isa"):
+            self._kernel(dump)
+            return
+        if dump.language == "llvm":
+            snapshot, self._places = llvm.parse(dump.lines, self._places)
+        else:
+            snapshot = parse(dump.lines)
         totals = self.totals
         totals.count(snapshot)
         if dump.failed:
             totals.problems.append(f"the pass {_called(dump)} failed")
         if not snapshot.ops:
             return
-        key = _anchor(snapshot.root)
-        graph = self._passes.graph(snapshot.root, Text("mlir", dump.lines))
+        key = _anchor(snapshot.root) if dump.language == "mlir" else _llvm_anchor(snapshot.root)
+        graph = self._passes.graph(snapshot.root, Text(dump.language, dump.lines))
+        self._first = self._first or graph
         last = self._states.get(key)
         if last is not None and dump.when == "after":
             self._step(_called(dump), dump, last.graph, graph)
@@ -65,17 +83,82 @@ class LogImport:
             self._step(_called(last.waiting), dump, last.graph, graph)
         self._states[key] = _State(graph, dump if dump.when == "before" else None)
 
+    def _kernel(self, dump: Dump) -> None:
+        """The text that a kernel became."""
+        text = "".join(dump.lines)
+        entry = _ENTRY.search(text)
+        name, writer = entry[1] if entry else "kernel", self._writer
+        context = writer.context_begin(name, "kernel", parent=self._context, at=self._time)
+        last = [*self._states.values()][-1].graph.sink if self._states else 0
+        writer.kernel(context, name, ast=last)
+        writer.artifact(context, dump.language, "", text)
+        writer.context_end(context, at=self._time)
+
     def _step(self, name: str, dump: Dump, before: Graph, after: Graph) -> None:
         self._time += 1  # their order: a log does not say when a pass ran, or for how long
         detail = dump.name if dump.when == "after" and dump.name != name else ""
-        steps = self._passes.step(name, before, after, self._context, self._time, detail)
+        told = [remark for remark in self._remarks if _is_of(remark, name, detail)]
+        declined = self._declined(told, before)
+        self._remarks = [remark for remark in self._remarks if remark not in told]
+        steps = self._passes.step(name, before, after, self._context, self._time, detail, declined)
         self.totals.passes += 1
         self.totals.steps += steps
+
+    def _end(self) -> None:
+        """Remarks of passes that are not in the log, by their categories."""
+        for category in dict.fromkeys(remark.category for remark in self._remarks):
+            if self._first is None:
+                return
+            told = [remark for remark in self._remarks if remark.category == category]
+            declined = self._declined(told, self._first)
+            name = f"remarks of {category}"
+            self._passes.step(
+                name, self._first, self._first, self._context, self._time, "", declined
+            )
+
+    def _declined(self, remarks: Sequence[Remark], graph: Graph) -> list[tuple[int, int]]:
+        """The rules that remarks tell of, and the op at their place: without one, all of it."""
+        if not remarks:
+            return []
+        by_place: dict[str, int] = {}
+        functions: dict[str, int] = {}
+        for op in graph.ops:
+            if op.place:
+                by_place.setdefault(op.place, graph.nodes[op])
+            functions.setdefault(symbol(op).strip('"'), graph.nodes[op])
+        made: list[tuple[int, int]] = []
+        for remark in remarks:
+            name = f"{remark.category}: {remark.name}" if remark.name else remark.category
+            file, _, line = remark.place.rpartition(":")
+            rule = self._writer.rule(name, file, int(line or 0), doc=remark.reason)
+            node = by_place.get(remark.place) or by_place.get(_ending(by_place, remark.place), 0)
+            made.append((rule, node or functions.get(remark.function) or graph.sink))
+        return made
+
+
+def _ending(places: Mapping[str, int], place: str) -> str:
+    """The place whose file has this name, where one of both has no folder."""
+    name = place.rpartition("/")[2]
+    return next((one for one in places if place and one.rpartition("/")[2] == name), "")
+
+
+def _is_of(remark: Remark, name: str, detail: str) -> bool:
+    """Whether a remark is of a pass, by its name or class."""
+    known = re.sub(r"\W|_", "", remark.category).casefold()
+    names = (re.sub(r"\W|_", "", one).casefold() for one in (name, detail))
+    return bool(known) and any(one in (known, f"{known}pass") for one in names)
 
 
 def _called(dump: Dump) -> str:
     """A pass as people call it on the command line, or its class."""
     return dump.argument or dump.name or "?"
+
+
+def _llvm_anchor(root: Op) -> str:
+    """The same of LLVM's text: a function that is printed alone, or all of the module."""
+    functions = [op for block in root.blocks for op in block.ops if op.name == "llvm.func"]
+    others = any(op.name == "llvm.global" for block in root.blocks for op in block.ops)
+    return f"llvm {functions[0].text}" if len(functions) == 1 and not others else "llvm module"
 
 
 def _without_ends(lines: list[str]) -> list[str]:

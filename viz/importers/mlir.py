@@ -19,6 +19,12 @@ _DUMP: Final = re.compile(
     r"\s*// -----// IR Dump (?P<when>Before|After)(?P<failed> Failed)? (?P<name>[^\s(:]+)"
     r"(?::? \(?(?P<argument>[\w.\-]+))?[^\n]*//----- //"
 )
+_LLVM: Final = re.compile(
+    r"[;#]? ?\*\*\* IR (?:Dump (?P<when>Before|After) (?P<name>.+?)|Dump At (?P<start>Start))"
+    r"(?: on \(?(?P<of>[^()]+?)\)?)?(?P<omitted> omitted because .*?| filtered out)? \*\*\*"
+)
+_TARGET: Final = re.compile(r"// -----// (NVPTX|AMDGCN) Dump //----- //")
+_MACHINE: Final = re.compile(r"# (?:Machine code for function|\*\*\* IR Dump)")
 _RESULTS: Final = re.compile(r"\s*(%[\w$.\-]+(?::\d+)?(?:\s*,\s*%[\w$.\-]+(?::\d+)?)*)\s*=\s*(?!=)")
 _NAME: Final = re.compile(r'\s*(?:"([^"]+)"|([A-Za-z_][\w$.\-]*))')
 _USE: Final = re.compile(r"%[\w$.\-]+(?:#\d+)?")
@@ -51,6 +57,10 @@ class Dump:
     name: str
     argument: str
     failed: bool
+    language: str = "mlir"
+    """"mlir", "llvm", or "ptx" and "amd_isa" of the text that a kernel became."""
+    of: str = ""
+    """What a text of LLVM is of: "[module]", or a function."""
     lines: list[str] = field(default_factory=list[str])
 
 
@@ -64,10 +74,25 @@ def dumps_in(lines: Iterable[str]) -> Iterator[Dump]:
                 yield current
             when, argument = found["when"].lower(), found["argument"] or ""
             current = Dump(when, found["name"], argument, found["failed"] is not None)
+        elif (llvm := _LLVM.match(line)) is not None:
+            if current is not None:
+                yield current
+            when = (llvm["when"] or "").lower()
+            current = Dump(when, llvm["name"] or "", "", False, "llvm", llvm["of"] or "")
+            if llvm["omitted"]:
+                current = None
+        elif (target := _TARGET.match(line)) is not None:
+            if current is not None:
+                yield current
+            current = Dump("", "", "", False, "ptx" if target[1] == "NVPTX" else "amd_isa")
+        elif _MACHINE.match(line):  # after the selection of instructions, the text is another one
+            if current is not None:
+                yield current
+            current = None
         elif current is not None:
             current.lines.append(line)
         elif _BEGINS.match(line):
-            current = Dump("", "", "", False, [line])
+            current = Dump("", "", "", False, lines=[line])
     if current is not None:
         yield current
 
@@ -391,5 +416,6 @@ def _type_of(text: str) -> tuple[str, str]:
 
 
 def is_mlir(head: str) -> bool:
-    """Whether a text that begins like this is MLIR's."""
-    return any(_DUMP.match(line) or _BEGINS.match(line) for line in head.splitlines()[: 1 << 14])
+    """Whether a text that begins like this is MLIR's, or a log of LLVM's passes."""
+    begins = (_DUMP, _BEGINS, _LLVM)
+    return any(one.match(line) for line in head.splitlines()[: 1 << 14] for one in begins)

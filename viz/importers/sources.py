@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Final, Literal, TextIO
 
 from core.errors import TraceError
-from viz.importers import hlo, hlodump, mlir, torchrecords
+from viz.importers import hlo, hlodump, mlir, remarks, torchrecords, tritondump
 from viz.importers.tinygradfile import is_tinygrad_file
 
-Kind = Literal["stream", "tinygrad", "mlir", "hlo", "torch", "tlparse"]
+Kind = Literal["stream", "tinygrad", "mlir", "hlo", "torch", "tlparse", "triton", "remarks"]
 _HEAD: Final = 1 << 20
 """Characters of a file that are looked at to tell what it is."""
-_ENDINGS: Final = (".mlir", ".txt", ".log", ".jsonl", ".pkl")
+_ENDINGS: Final = (".mlir", ".txt", ".log", ".jsonl", ".pkl", ".yaml", ".yml")
 """Files of a folder that are taken."""
 _RUNS: Final[Mapping[str, str]] = {"stream": "stream", "tinygrad": "rewrites.pkl"}
 """Kinds of files that are a run of their own each, and what they are called."""
@@ -40,6 +40,12 @@ def sources(names: Sequence[str]) -> list[Source]:
     known, and for kinds that make no run together."""
     found = [source for name in names for source in _sources(Path(name))]
     kinds = {source.kind for source in found}
+    if "remarks" in kinds:
+        kinds.discard("remarks")
+        if kinds != {"mlir"}:
+            what = "remarks are told of the passes of a log"
+            raise TraceError(what, hint="give the log of the same run as well")
+        return sorted(found, key=lambda source: source.kind == "remarks")
     if len(kinds) > 1 or (not kinds.isdisjoint(_RUNS) and len(found) > 1):
         what = "these are of two kinds" if len(kinds) > 1 else f"a {_RUNS[kinds.pop()]} is a run"
         raise TraceError(what, hint="import the files one by one")
@@ -57,6 +63,9 @@ def _sources(path: Path) -> Iterator[Source]:
     dumps = [p for p in inside if hlodump.is_dump(p.name) or p.name.endswith(_LOWERED)]
     if any(hlodump.is_dump(p.name) for p in dumps):
         yield Source("hlo", tuple(dumps))
+        return
+    if any(p.suffix == tritondump.FIRST for p in inside):
+        yield Source("triton", tuple(filter(tritondump.is_stage, inside)))
         return
     parsed = torchrecords.Parsed(path)
     if parsed.has_stages():
@@ -97,6 +106,8 @@ def _kind_of(path: Path) -> Kind:
         head = file.read(_HEAD)
     if head.startswith('["stream"'):
         return "stream"
+    if remarks.is_remarks(head):
+        return "remarks"
     if hlo.is_module(head):
         return "hlo"
     if torchrecords.is_log(head):

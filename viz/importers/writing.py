@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -74,11 +74,14 @@ class Passes:
         context: int = 0,
         at: int = 0,
         detail: str = "",
+        declined: Iterable[tuple[int, int]] = (),
     ) -> int:
         """A pass that made `after` of `before` at a time; how many steps it has. `detail`: what the
-        compiler calls it besides."""
+        compiler calls it besides; `declined`: rules that said no, and the nodes."""
         number = self._writer.rewrite_begin(name, before.sink, context=context, matcher=name, at=at)
         self.texts.keep(number, before.text, after.text)
+        for rule, node in declined:
+            self._writer.decline(number, rule, node)
         steps = 0
         if before.sink != after.sink:
             pairs = _pairs(before, after)

@@ -66,6 +66,7 @@ export function languageOf(kind: string): string {
     python: "python",
     mlir: "mlir",
     hlo: "hlo",
+    jaxpr: "python",
   };
   return known[kind] ?? "c";
 }
