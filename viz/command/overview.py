@@ -76,7 +76,7 @@ def run_lines(run: Row) -> Iterator[Line]:
     )
     yield ", ".join(
         (
-            plural(totals["kernels"], "kernel"),
+            _kernels(run, totals["kernels"]),
             plural(totals["rewrites"], "pass", "passes"),
             plural(totals["steps"], "step"),
             plural(totals["launches"], "launch", "launches"),
@@ -86,7 +86,7 @@ def run_lines(run: Row) -> Iterator[Line]:
     )
     captured = run.get("captured") or {"kernels": 0}  # exported before there were any
     if captured["kernels"]:
-        kernels = plural(captured["kernels"], "kernel")
+        kernels = _kernels(run, captured["kernels"])
         yield (
             Styled("values: ", "changed"),
             f"it holds what {kernels} read in the run, {size(captured['bytes'])}",
@@ -96,6 +96,12 @@ def run_lines(run: Row) -> Iterator[Line]:
         yield f"commit {run['commit']}{changed}"
     if run["live"]:
         yield Styled("the program is still running", "changed")
+
+
+def _kernels(run: Row, count: int) -> str:
+    """So many kernels, as its compiler calls them."""
+    words = run["dialect"].get("contexts", {}).get("kernel", {"title": "kernel", "plural": ""})
+    return plural(count, words["title"], words["plural"])
 
 
 def problem_lines(problems: Sequence[Row]) -> Iterator[Line]:

@@ -17,6 +17,9 @@ from viz.coredialect.tiles.message import tiles_data
 from viz.dialect.dialect import Action, Dialect, TextKind
 from viz.format.schema import CORE_DIALECT
 
+USUAL: Final = ("sm_90", "gfx942")
+"""The newest parts for data centres of both makers."""
+
 DIALECT: Final = Dialect(
     name=str(CORE_DIALECT["name"]),
     version=int(CORE_DIALECT["version"]),
@@ -46,6 +49,14 @@ DIALECT: Final = Dialect(
         "AMD": "amd",
         "REFERENCE": "none",
     },
+    device_titles={
+        "CPU": "CPU, LLVM",
+        "REFERENCE": "Reference, NumPy",
+        "PTX:EMU": "PTX emulator",
+        "AMD:EMU": "AMD emulator",
+    },
+    reference="REFERENCE",
+    usual=USUAL,
     sources=Path(str(core.__file__)).resolve().parent,
     tiles=tiles_data,
     actions=frozenset(Action),

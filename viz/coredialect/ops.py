@@ -83,6 +83,7 @@ _MORE: Final[Mapping[Ops, Mapping[str, Any]]] = {
     Ops.ADD: {"on_bool": "OR"},
     Ops.MUL: {"on_bool": "AND"},
     Ops.CMPNE: {"negates": "True"},
+    Ops.SINK: {"passing": True},  # the name of its kernel
 }
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, Protocol, get_args
 
 from viz.dialect.argtext import Spell
-from viz.read.records import Context, Rewrite
+from viz.read.records import Context, Rewrite, Role
 from viz.read.tracefile import TraceFile
 
 Group = Literal[
@@ -40,7 +40,8 @@ class Op:
     tightly it binds (10: never needs brackets); `named`: without sources, by its argument ("arg"),
     by the identifier in that ("word"), or by the last of its ranges ("range"). `on_bool`: the op
     that it is where its type is bool; `negates`: of booleans, the second source with which it is
-    the negation of the first.
+    the negation of the first. `passing`: the first word of its argument is a name that is made
+    up, which another run of the same program has otherwise.
     """
 
     group: Group = "other"
@@ -55,6 +56,7 @@ class Op:
     named: Literal["", "arg", "word", "range"] = ""
     on_bool: str = ""
     negates: str = ""
+    passing: bool = False
 
 
 class Fact(NamedTuple):
@@ -95,6 +97,23 @@ class Action(Enum):
     BISECT = "bisect"
     TILES = "tiles"
     """Kernels may be of tiles whose layouts are known."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextKind:
+    """What people call contexts that have a role, one and many of them, and further `kinds` of
+    contexts, as traces call them, that have it too."""
+
+    title: str
+    plural: str
+    kinds: tuple[str, ...] = ()
+
+
+def _contexts() -> Mapping[Role, ContextKind]:
+    return {
+        "kernel": ContextKind("kernel", "kernels"),
+        "schedule": ContextKind("schedule", "schedules"),
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,12 +205,20 @@ class Dialect:
     lines; None where it does not follow."""
     graph_data: Callable[[TraceFile, list[int]], dict[str, Any]] | None = None
     """Nodes of a file, sources first, as the compiler reads a graph."""
+    contexts: Mapping[Role, ContextKind] = field(default_factory=_contexts)
+    """What its kernels and its schedules are called."""
     texts: tuple[TextKind, ...] = ()
     """The kinds of texts, in the order in which the page prefers them."""
     targets: Mapping[str, str] = field(default_factory=dict[str, str])
     """The family of each target, by its name."""
     devices: Mapping[str, str] = field(default_factory=dict[str, str])
     """The family of targets that devices of a kind run code for: of "CUDA" that of "CUDA:1"."""
+    device_titles: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What people call a device."""
+    reference: str = ""
+    """The device whose results others are compared with, and which nobody times."""
+    usual: tuple[str, ...] = ()
+    """The targets that are shown first, and whose texts an exported file has unasked."""
     sources: Path | None = None
     """The folder of the compiler here: a file of that name and place in a trace is one of its."""
     tiles: Callable[[Any, Context, Sequence[Rewrite]], dict[str, Any]] | None = None
@@ -206,6 +233,11 @@ class Dialect:
         while found is None and (name := name.rpartition(".")[0]):
             found = self.ops.get(f"{name}.")
         return _DEFAULT if found is None else found
+
+    @cached_property
+    def roles(self) -> Mapping[str, Role]:
+        """What kinds of contexts are to the explorer."""
+        return {kind: role for role, one in self.contexts.items() for kind in one.kinds}
 
     @cached_property
     def commutative(self) -> frozenset[str]:
@@ -241,6 +273,13 @@ class Dialect:
             "ops": self._op_data,
             "actions": sorted(action.value for action in self.actions),
             "own": [{"name": one.name, "title": one.title} for one in self.own],
+            "contexts": {
+                role: {"title": one.title, "plural": one.plural}
+                for role, one in (*_contexts().items(), *self.contexts.items())
+            },
+            "devices": dict(self.device_titles),
+            "reference": self.reference,
+            "usual": [*self.usual],
         }
 
 

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from viz.format.cells import as_text, parse_object
 from viz.format.rows import ContextRow, RewriteRow
 
+Role = Literal["kernel", "schedule", ""]
+"""What a context is to the explorer: one that becomes a program, one that orders these, or a group
+and no more."""
+ROLES: Final[Mapping[str, Role]] = {"kernel": "kernel", "schedule": "schedule"}
+"""By the kinds of contexts of which every trace may have some."""
 MAX_NAME: Final = 1000
 """Longer names are cut: they are repeated in every row that has them."""
 
 
 @dataclass
 class Context:
-    """A named group; `us` is None while it is open."""
+    """A named group; `us` is None while it is open. `kind` is what the trace says, `role` what that
+    is to the explorer, as the dialect of the run has it."""
 
     id: int
     parent: int
@@ -26,6 +32,7 @@ class Context:
     start: int
     us: int | None
     error: dict[str, Any] | None
+    role: Role = ""
 
 
 @dataclass
@@ -80,18 +87,20 @@ class RuleRecord:
     texts: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
-def context_of(row: ContextRow) -> Context:
+def context_of(row: ContextRow, roles: Mapping[str, Role]) -> Context:
     """A context from its row."""
+    kind = as_text(row.kind, MAX_NAME)
     return Context(
         row.id,
         row.parent,
         as_text(row.name, MAX_NAME),
-        as_text(row.kind, MAX_NAME),
+        kind,
         parse_object(row.meta),
         row.thread,
         row.start,
         row.us,
         _error(row.error),
+        roles.get(kind, ""),
     )
 
 

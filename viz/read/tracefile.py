@@ -6,7 +6,7 @@ numbers that lead nowhere become "?", a damaged block is a Problem. Never writes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
@@ -37,9 +37,11 @@ from viz.read.origins import KernelOrigins
 from viz.read.passtexts import PassTexts
 from viz.read.records import (
     MAX_NAME,
+    ROLES,
     Context,
     MemorySample,
     Rewrite,
+    Role,
     RuleRecord,
     context_of,
     rewrite_of,
@@ -87,6 +89,7 @@ class TraceFile:
         self.event_blocks = EventBlocks(self.db)
         self.rules: dict[int, RuleRecord] = {}
         self.contexts: dict[int, Context] = {}
+        self._roles: Mapping[str, Role] = ROLES
         self.rewrites: dict[int, Rewrite] = {}
         self.meta: dict[str, Any] = {}
         self.launches: list[tuple[str, str, int, int, int]] = []
@@ -307,6 +310,12 @@ class TraceFile:
         rule.file, rule.line = as_text(row.file), row.line
         rule.equation = as_text(row.equation)
 
+    def give_roles(self, roles: Mapping[str, Role]) -> None:
+        """Says what kinds of contexts are to the explorer, besides ROLES."""
+        self._roles = {**ROLES, **roles}
+        for context in self.contexts.values():
+            context.role = self._roles.get(context.kind, "")
+
     def _rule(self, number: int, name: str) -> RuleRecord:
         """A rule; one with this name where there is none of that number yet."""
         return self.rules.setdefault(number, RuleRecord(number, name, "", "", 0, ""))
@@ -315,7 +324,7 @@ class TraceFile:
         made: list[Context | Rewrite] = []
         last = self._last_entry
         contexts = (self.db.one(CONTEXTS, c.id) for c in self.contexts.values() if c.us is None)
-        made += [context_of(row) for row in contexts if row is not None]
+        made += [context_of(row, self._roles) for row in contexts if row is not None]
         rewrites = (self.db.one(REWRITES, r.id) for r in self.rewrites.values() if r.us is None)
         made += [rewrite_of(row, self.name) for row in rewrites if row is not None]
         self._as_far_as_it_goes(lambda: self._new_contexts(last, made))
@@ -334,7 +343,7 @@ class TraceFile:
         for row in self.db.rows(CONTEXTS, last):
             texts = len(row.name) + len(row.kind) + len(row.meta) + _length(row)
             take(8, _ROW + texts)
-            made.append(context_of(row))
+            made.append(context_of(row, self._roles))
 
     def _new_rewrites(self, last: int, made: list[Context | Rewrite]) -> None:
         packed, self._packed = self._packed, []

@@ -100,7 +100,7 @@ class FileCopy:
         self._copy_events(rewrites)
         for rewrite in rewrites:
             self._output.entries.close_rewrite(rewrite.id)
-        names = None if self._all else {e.name for e in kernels if e.kind == "kernel"}
+        names = None if self._all else {e.name for e in kernels if e.role == "kernel"}
         for name, device, start, ns, size in self._file.launches:
             if names is None or name in names:
                 numbers = (
@@ -127,9 +127,9 @@ class FileCopy:
         self._copy_visits()
         self._copy_tries()
         self._copy_user_lines()
-        self._copy_origins({reader.ast(e) for e in kernels if e.kind in ("kernel", "schedule")})
+        self._copy_origins({reader.ast(e) for e in kernels if e.role})
         if self._values:
-            self._copy_values({reader.ast(e) for e in kernels if e.kind == "kernel"})
+            self._copy_values({reader.ast(e) for e in kernels if e.role == "kernel"})
         if live:
             ends = (e.start + (e.us or 0) for e in self._kept)
             self._output.meta("ended", max(ends, default=0) / 1e6)
@@ -268,7 +268,7 @@ class FileCopy:
                     note(arrays.decline[rows[2], 1])
                     note(_bound(arrays, rows[0]))
         for context in contexts:
-            if context.kind == "kernel":
+            if context.role == "kernel":
                 note(np.asarray([reader.ast(context)], np.int64))
                 for one in reader.recorded(context):
                     note(np.asarray([n for line in one.lines for n in line], np.int64))
@@ -446,7 +446,7 @@ def kept_entries(file: TraceFile, kernels: Collection[int] | None) -> list[Entry
         unwanted = False
         if isinstance(entry, Rewrite):
             around.add(entry.context)
-        elif kernels is not None and entry.kind == "kernel":
+        elif kernels is not None and entry.role == "kernel":
             unwanted = entry.id not in kernels
         if unwanted or around & left:
             left.add(entry.id)

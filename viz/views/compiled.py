@@ -45,7 +45,7 @@ class Compilation(Process):
             case _:
                 raise TraceError("this trace is not of a kernel that was compiled on request")
         first = min((*file.contexts, *file.rewrites), default=0)
-        if first not in file.contexts or file.contexts[first].kind != "kernel":
+        if first not in file.contexts or file.contexts[first].role != "kernel":
             raise TraceError("this trace of a compilation does not begin with its kernel")
         self.root = file.contexts[first]
         self.ast = 0

@@ -280,7 +280,7 @@ def scope_of(file: TraceFile, rewrite: Rewrite) -> int:
         contexts.append(file.contexts[at])
         at = file.contexts[at].parent
     if contexts:
-        named = (c.id for c in contexts if c.kind in ("schedule", "kernel"))
+        named = (c.id for c in contexts if c.role)
         return next(named, contexts[-1].id)
     for _ in range(1000):
         if rewrite.parent not in file.rewrites:

@@ -36,6 +36,7 @@ class Process:
         self.file = file
         self.number = number
         self.dialect = dialect
+        file.give_roles(dialect.dialect.roles)
         self.facts = dialect.facts(file)
         self.kernels = KernelReader(file, self.id, self.node, dialect)
         self.index = Index(file, self.kernels.graph_of)

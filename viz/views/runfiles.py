@@ -100,7 +100,7 @@ class RunFiles:
             with self.lock:
                 made = Compilation(file, self.compilations.reserve(number), self.dialect)
                 found = self.find(made.kernel, lambda f: f.contexts)
-            if found is None or found[1].kind != "kernel" or found[0].number >= FIRST:
+            if found is None or found[1].role != "kernel" or found[0].number >= FIRST:
                 raise TraceError("this trace is of no kernel of the run", where=path.name)
             made.relate(*found)
         except BaseException:

@@ -333,7 +333,7 @@ class Store:
                 process.id(context.id)
                 for process in self._processes
                 for context in process.file.contexts.values()
-                if context.kind == "kernel"
+                if context.role == "kernel"
             ]
 
     def kernel(self, context: int) -> dict[str, Any] | None:

@@ -69,7 +69,7 @@ def run_data(
         "versions": {k: as_text(v, 100) for k, v in _dict(meta.get("versions")).items()},
         "totals": {
             "contexts": len(contexts),
-            "kernels": sum(c.kind == "kernel" for c in contexts),
+            "kernels": sum(c.role == "kernel" for c in contexts),
             "rewrites": len(rewrites),
             "steps": sum(r.matches for r in rewrites),
             "launches": sum(len(f.launches) for f in files),

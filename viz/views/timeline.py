@@ -218,7 +218,7 @@ def _thread(file: TraceFile, entry: Entry) -> int:
 def _kind(entry: Entry) -> int:
     if isinstance(entry, Rewrite):
         return KINDS.index("pass")
-    return KINDS.index(entry.kind if entry.kind in KINDS[:2] else "group")
+    return KINDS.index(entry.role or "group")
 
 
 def _started(file: TraceFile) -> float | None:

@@ -18,8 +18,6 @@ from viz.read.records import Context, Rewrite
 
 MAX_CALLS: Final = 256
 MAX_NAME: Final = 200
-LABELS: Final = ("schedule", "kernel")
-"""Kinds of contexts that the page knows; any other is a "group"."""
 GONE: Final = "gone"
 """The status of a row that stands for nothing any more."""
 _NOWHERE: Final = -2
@@ -105,7 +103,7 @@ class Tree:
         status = "error" if error else "open" if entry.us is None else "ok"
         ms = (entry.us or 0) / 1000
         if isinstance(entry, Context):
-            label = entry.kind if entry.kind in LABELS else "group"
+            label = entry.role or "group"
             if at is None:
                 at = self._append(number, self.row_of(parent), "context", entry.name, label, target)
             calls = "" if target else calls_of(entry) or ""

@@ -77,7 +77,7 @@ def _kernels(process: Process) -> list[tuple[int, list[tuple[str, int]]]]:
     """Of each kernel its number in the run, and the places that its AST comes from."""
     file, found = process.file, list[tuple[int, list[tuple[str, int]]]]()
     for context in [*file.contexts.values()]:
-        if context.kind == "kernel":
+        if context.role == "kernel":
             ast = process.kernels.ast(context)
             origins = file.origins.within(ast)
             nodes = file.nodes.reachable(ast)

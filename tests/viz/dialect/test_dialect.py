@@ -12,11 +12,15 @@ import pytest
 
 from core.errors import EnvError
 from core.uop.ops import GroupOp, Ops
+from viz.cli import main
 from viz.dialect import registry
-from viz.dialect.dialect import Action, Dialect, Fact, Op
+from viz.dialect.dialect import Action, ContextKind, Dialect, Fact, Op
+from viz.dialect.registry import dialect_of
 from viz.dialect.saidfacts import View, each_node
 from viz.format.schema import CORE_DIALECT
+from viz.read.records import Role
 from viz.recording.runinfo import run_info
+from viz.share.copy import write_trace
 from viz.views.store import Store
 from viz.write.writer import TraceWriter
 
@@ -240,3 +244,41 @@ def test_cores_adapter_knows_every_op_and_action() -> None:
     assert groups["COMMIT"] == groups["WAIT"] == "control" and groups["SHUFFLE"] == "movement"
     arithmetic = {name for name, group in groups.items() if group == "arithmetic"}
     assert arithmetic == {op.name for op in GroupOp.Elementwise}
+
+
+def test_kinds_of_contexts_are_the_dialects(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a trace calls functions and plans is a kernel and a schedule to the explorer."""
+    contexts: dict[Role, ContextKind] = {
+        "kernel": ContextKind("function", "functions", ("func", "proc")),
+        "schedule": ContextKind("plan", "plans", ("plan",)),
+    }
+    install(monkeypatch, Dialect(name="mycc", version=3, contexts=contexts))
+    path = tmp_path / "t.viz"
+    with TraceWriter(path, {"command": ["mycc"], "dialect": OTHER, "ended": 1.0}) as t:
+        for name, kind in (("p", "plan"), ("f", "func"), ("g", "proc"), ("h", "kernel"), ("i", "")):
+            context = t.context_begin(name, kind)
+            root = t.node("CONST", "int32", arg="1")
+            t.rewrite_end(t.rewrite_begin("fold", root, context=context), root)
+            t.context_end(context)
+    store = Store(path)
+    labels = [(r["name"], r["label"]) for r in store.tree()["rows"] if r["kind"] == "context"]
+    assert labels == [("p", "schedule"), *((n, "kernel") for n in "fgh"), ("i", "group")]
+    assert len(store.kernels()) == store.run()["totals"]["kernels"] == 3
+    assert store.run()["dialect"]["contexts"] == {
+        "kernel": {"title": "function", "plural": "functions"},
+        "schedule": {"title": "plan", "plural": "plans"},
+    }
+    copy = tmp_path / "copy.viz"
+    write_trace(store, copy)
+    kinds = [context.kind for context in Store(copy).files[0].contexts.values()]
+    assert kinds == ["plan", "func", "proc", "kernel", ""], "a copy says what the trace said"
+    assert main(["show", str(path)]) == 0
+
+
+def test_what_the_page_is_told_of_devices_and_targets() -> None:
+    data = dialect_of({"dialect": CORE_DIALECT}).dialect.data()
+    assert data["devices"]["REFERENCE"] == "Reference, NumPy"
+    assert data["reference"] == "REFERENCE" and data["usual"] == ["sm_90", "gfx942"]
+    assert data["ops"]["SINK"]["passing"] is True

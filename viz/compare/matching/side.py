@@ -20,7 +20,7 @@ from viz.read.records import Context, Rewrite
 from viz.read.tracefile import TraceFile
 from viz.views.process import Process
 from viz.views.store import Store
-from viz.views.tree import LABELS, calls_of
+from viz.views.tree import calls_of
 
 _SCOPE: Final = 600
 """Bytes of a scope; _PASS those of a pass in it."""
@@ -199,9 +199,8 @@ def scopes_of(part: Part) -> list[Scope]:
     holder = _holders(contexts)
     found: dict[int, Scope] = {}
     for context in contexts:
-        if context.kind in LABELS:
-            kind: Kind = "kernel" if context.kind == "kernel" else "schedule"
-            found[context.id] = Scope(part, kind, context)
+        if context.role:
+            found[context.id] = Scope(part, context.role, context)
     of: dict[int, int] = {}
     for rewrite in sorted(rewrites, key=lambda rewrite: rewrite.id):
         number = holder.get(rewrite.context) or of.get(rewrite.parent) or rewrite.id
@@ -223,7 +222,7 @@ def _holders(contexts: list[Context]) -> dict[int, int]:
     outer: dict[int, int] = {}
     for context in sorted(contexts, key=lambda context: context.id):
         outer[context.id] = outer.get(context.parent, context.id)
-        if context.kind in LABELS:
+        if context.role:
             named[context.id] = context.id
         elif context.parent in named:
             named[context.id] = named[context.parent]

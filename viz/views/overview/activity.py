@@ -73,10 +73,10 @@ def _worked(file: TraceFile) -> tuple[Times, Times]:
     take(2 * (len(contexts) + len(rewrites)), _SPAN * (len(contexts) + len(rewrites)))
     scheduling: dict[int, bool] = {0: False}
     for context in contexts:  # a context begins after the one around it
-        scheduling[context.id] = context.kind == "schedule" or scheduling.get(context.parent, False)
+        scheduling[context.id] = context.role == "schedule" or scheduling.get(context.parent, False)
     latest = max(float(_spans(part, 0.0).max(initial=0.0)) for part in (contexts, rewrites))
-    schedule = [c for c in contexts if c.kind == "schedule"]
-    kernels = [c for c in contexts if c.kind == "kernel"]
+    schedule = [c for c in contexts if c.role == "schedule"]
+    kernels = [c for c in contexts if c.role == "kernel"]
     passes = [r for r in rewrites if not r.parent and not scheduling.get(r.context, False)]
     compiled = np.concatenate((_spans(kernels, latest), _spans(passes, latest)))
     return _spans(schedule, latest), compiled

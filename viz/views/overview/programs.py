@@ -64,7 +64,7 @@ class Programs:
     def refresh(self) -> None:
         """Reads what is new. Raises BudgetError."""
         db = self._file.db
-        kernels = [c for c in [*self._file.contexts.values()] if c.kind == "kernel"]
+        kernels = [c for c in [*self._file.contexts.values()] if c.role == "kernel"]
         missing = [c for c in kernels if c.id not in self._known]
         if not missing:
             return

@@ -89,7 +89,7 @@ def table_of(processes: Sequence[Process], row_of: RowOf) -> Table:
         process.launches.refresh()
         process.programs.refresh()
         told: set[tuple[str, str]] = set()
-        contexts = [c for c in [*process.file.contexts.values()] if c.kind == "kernel"]
+        contexts = [c for c in [*process.file.contexts.values()] if c.role == "kernel"]
         take(4 * len(contexts), _KERNEL * len(contexts))
         for context in contexts:
             _enter(found, process, context, told, row_of(process.id(context.id)))

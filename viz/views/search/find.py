@@ -147,7 +147,7 @@ def _kind(process: Process, hit: Hit) -> str:
     entry: Context | None = process.file.contexts.get(hit.entry)
     if entry is None:
         return "pass"
-    return "kernel" if entry.kind == "kernel" else "group"
+    return "kernel" if entry.role == "kernel" else "group"
 
 
 def _nodes(process: Process, shape: Shape) -> Iterator[Found]:

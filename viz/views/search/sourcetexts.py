@@ -55,7 +55,7 @@ class SourceTexts:
         kernels = [
             context
             for context in [*self._file.contexts.values()]
-            if context.kind == "kernel" and context.us is not None
+            if context.role == "kernel" and context.us is not None
         ]
         left = sorted((c for c in kernels if c.id > progress.last), key=lambda c: c.id)
         for at, context in enumerate(left):

@@ -18,13 +18,14 @@ from core.errors import BudgetError, ServerError, TraceError, UopvizError
 from core.isolation.client import Fault
 from core.render.kinds import KINDS
 from core.target import targets
+from viz.coredialect.adapter import USUAL
 from viz.format.schema import SUFFIX
 from viz.jobs.compiled import Progress, Wanted
 from viz.views.compiled import MAX_FILES
 from viz.views.store import Store
 from viz.views.texts import failed_text, text_of
 from viz.work.compiling import check_target, graph_of
-from viz.work.targets import USUAL, kept
+from viz.work.targets import kept
 from viz.workers.pool import Answered, Pool, processors
 from viz.write.database import change_meta
 

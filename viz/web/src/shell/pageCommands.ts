@@ -82,7 +82,7 @@ export const pageCommands: readonly Command[] = [
   },
   {
     id: "export-passes",
-    title: "Export the whole run, with the passes of the targets (PTX, AMD)",
+    title: "Export the whole run, with the passes of its usual targets",
     group: "Page",
     keys: [],
     when: live,

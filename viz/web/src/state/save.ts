@@ -4,8 +4,8 @@ import { asProblem, FIRST_RUN, isAbort, type ExportHow } from "../data/backend";
 import { follow } from "../data/jobs";
 import type { Exported } from "../data/messages/job";
 import { allData, announce, reportProblem } from "./actions";
-import { bytes, plural } from "./format";
-import { openRuns, run, runName } from "./state";
+import { bytes } from "./format";
+import { kernelCount, openRuns, run, runName } from "./state";
 
 /** Saves `file` under a name that any system takes. */
 export function saveFile(file: Blob, name: string, ending: string): void {
@@ -26,7 +26,7 @@ export const capturedWords = computed<string | null>(() => {
   const kept = run.value?.captured;
   if (!kept?.kernels) return null;
   const more = bytes(Math.ceil((4 * kept.bytes) / 3));
-  return `values captured of ${plural(kept.kernels, "kernel")}, up to ${more} more`;
+  return `values captured of ${kernelCount(kept.kernels)}, up to ${more} more`;
 });
 
 /** Of the whole run, as it is, with the texts of the targets. */

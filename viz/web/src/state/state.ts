@@ -3,10 +3,11 @@
  * from actions.ts and live.ts only; panels read. Never touches the DOM or the network.
  */
 import { computed, signal } from "@preact/signals";
-import type { Action } from "../data/messages/bundle";
+import type { Action, Dialect } from "../data/messages/bundle";
 import type { ApiProblem } from "../data/messages/job";
 import type { RunName } from "../data/messages/run";
 import { createRunState, type RunState } from "./runState";
+import { plural } from "./format";
 
 /** The run that the panels show: all that is known of it, and what of it is selected. */
 export const shownRun: RunState = createRunState();
@@ -100,6 +101,28 @@ export const windowWidth = signal(1440);
 /** Whether there is this action for the run, as its dialect says: what it has none of, the page does not
  * show at all. An export of before dialects had all. */
 export function can(action: Action | undefined): boolean {
-  const dialect = run.value?.dialect;
-  return action === undefined || dialect === undefined || dialect.actions.includes(action);
+  const known = dialect();
+  return action === undefined || known === undefined || known.actions.includes(action);
 }
+
+const dialect = (): Dialect | undefined => run.value?.dialect;
+
+/** "1 kernel", "2 kernels". */
+export function kernelCount(n: number): string {
+  const words = dialect()?.contexts?.kernel;
+  return plural(n, words?.title ?? "kernel", words?.plural);
+}
+
+/** "kernel", "schedule", as people call one. */
+export const contextTitle = (role: "kernel" | "schedule"): string =>
+  dialect()?.contexts?.[role]?.title ?? role;
+
+/** A device by what people call it. */
+export const deviceTitle = (device: string): string => dialect()?.devices?.[device] ?? device;
+
+/** Whether a device is the one whose results others are compared with: nobody times it. */
+export const isReference = (device: string): boolean =>
+  device !== "" && device === dialect()?.reference;
+
+/** The targets that are shown first. */
+export const usualTargets = (): readonly string[] => dialect()?.usual ?? [];

@@ -3,9 +3,9 @@
 import type { Dialect } from "../../src/data/messages/bundle.ts";
 
 export const dialect: Dialect = {
-  ...{"name": "uopviz", "version": 1, "title": "uopviz", "actions": ["bisect", "check", "compile", "emulate", "run", "tiles", "what-if"], "own": []},
+  ...{"name": "uopviz", "version": 1, "title": "uopviz", "actions": ["bisect", "check", "compile", "emulate", "run", "tiles", "what-if"], "own": [], "contexts": {"kernel": {"title": "kernel", "plural": "kernels"}, "schedule": {"title": "schedule", "plural": "schedules"}}, "devices": {"CPU": "CPU, LLVM", "REFERENCE": "Reference, NumPy", "PTX:EMU": "PTX emulator", "AMD:EMU": "AMD emulator"}, "reference": "REFERENCE", "usual": ["sm_90", "gfx942"]},
   ops: {
-    SINK: {"group": "control"},
+    SINK: {"group": "control", "passing": true},
     NOOP: {"group": "control"},
     UNIQUE: {"group": "const", "counted": true, "named": "arg"},
     DEVICE: {"group": "device"},

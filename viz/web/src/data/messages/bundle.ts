@@ -22,6 +22,8 @@ export interface OpWords {
   onBool?: string;
   /** Of booleans: the second source with which it is the negation of the first. */
   negates?: string;
+  /** The first word of its argument is a name that another run has otherwise. */
+  passing?: boolean;
 }
 
 /** What can be done with a run besides looking at it. */
@@ -37,6 +39,14 @@ export interface Dialect {
   actions: Action[];
   /** What its compiler can do with a kernel besides, by the names of these. */
   own: { name: string; title: string }[];
+  /** What its kernels and its schedules are called. This and all below is missing in older exports. */
+  contexts?: Partial<Record<"kernel" | "schedule", { title: string; plural: string }>>;
+  /** What people call devices. */
+  devices?: Partial<Record<string, string>>;
+  /** The device whose results others are compared with. */
+  reference?: string;
+  /** The targets that are shown first. */
+  usual?: string[];
 }
 
 /** One graph_rewrite: its node table and the delta of every step. */

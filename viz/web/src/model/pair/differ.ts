@@ -4,21 +4,19 @@
  * Looks again only at the slots that changed since it was asked last, so that going on costs the
  * size of the two steps and of what differs, never of the graph. Pure.
  */
-import type { Bundle } from "../../data/messages/bundle";
+import type { Bundle, OpWords } from "../../data/messages/bundle";
 import { argOf, dtypeOf, opOf } from "../content";
 import { type ChangeWords, compareEdges, type NodeChange, type StepDiff } from "../diff";
 import { wordsAt } from "../ops";
 import type { Replay } from "../replay";
 
-/** In arguments: addresses of objects, and names of kernels. Neither says what a node is. */
+/** In arguments: addresses of objects, which do not say what a node is. */
 const ADDRESS = /0x[0-9a-f]{6,16}\b/g;
-const KERNEL_NAME = /^(KernelInfo\()name='[^']*'/;
 
-/** The argument of a node, as far as two runs can have it in common; `counted`: it is a number that
- * a process has counted up to. */
-export function commonArg(counted: boolean, arg: string): string {
+/** The argument of a node, as far as two runs can have it in common. */
+export function commonArg({ counted, passing }: OpWords, arg: string): string {
   if (counted) return "";
-  return arg.replace(KERNEL_NAME, "$1").replace(ADDRESS, "0x");
+  return (passing ? arg.replace(/^\S+/, "") : arg).replace(ADDRESS, "0x");
 }
 
 /** For each content, a number that is the same for equal op, type and argument. */
@@ -30,7 +28,7 @@ export function kindsOf(b: Bundle): Int32Array {
     let kind = known.get(fields);
     if (kind === undefined) {
       const op = opOf(b, c);
-      const words = JSON.stringify([op, dtypeOf(b, c), commonArg(!!wordsAt(b, c).counted, argOf(b, c))]);
+      const words = JSON.stringify([op, dtypeOf(b, c), commonArg(wordsAt(b, c), argOf(b, c))]);
       kind = kinds.get(words) ?? kinds.size;
       kinds.set(words, kind);
       known.set(fields, kind);

@@ -12,6 +12,7 @@ import { countsWords, KINDS } from "../../parts/check/marks";
 import type { WrongPlace } from "../../parts/check/bisect";
 import { count, plural, short } from "../../state/format";
 import { Clipped, Place } from "../../ui/Text";
+import { kernelCount } from "../../state/state";
 
 type Show = (at: WrongPlace) => void;
 
@@ -100,7 +101,7 @@ function Tried({ found }: { found: RunBisection }) {
   const checked = KINDS.reduce((sum, kind) => sum + steps.counts[kind], 0);
   return (
     <p class="t2 small">
-      {kernels.length > 0 && `${plural(kernels.length, "kernel")}: ${said.join(", ")}`}
+      {kernels.length > 0 && `${kernelCount(kernels.length)}: ${said.join(", ")}`}
       {kernels.some((k) => k.state === "agrees") &&
         ` on ${short(inputs, 200)}; equal there, not proved`}
       {kernels.length > 0 && ". "}

@@ -1,6 +1,6 @@
 /** Commands of the comparison. */
 import type { Command } from "../../parts/command";
-import { kindOf, targetOf } from "../../parts/kernel/columns";
+import { kindName, kindOf, targetOf, usualColumns } from "../../parts/kernel/columns";
 import { announce } from "../../state/actions";
 import { keyOfScope, scope } from "./data/store";
 import { possible, shown, toggle } from "./data/texts";
@@ -36,18 +36,21 @@ const command = (
   run: () => void,
 ): Command => ({ id: `cmp-${id}`, title, group: "Compare", keys, when, run });
 
-/** What people ask for by name; other targets have chips above the texts. */
-const TEXTS = { "ptx:sm_90": "PTX", "amd_isa:gfx942": "AMD ISA" };
-
 export const compareCommands: readonly Command[] = [
   command("swap", "Swap A and B", [], onOverview, () => {
     const { a, b } = compareLink.peek();
     compareRuns(b, a);
   }),
-  command("all", "All, or only what differs", ["A"], () => onOverview() || walks(), () => {
-    const { all, whole } = compareLink.peek();
-    show(walking() ? { whole: !whole } : { all: !all }, "replace");
-  }),
+  command(
+    "all",
+    "All, or only what differs",
+    ["A"],
+    () => onOverview() || walks(),
+    () => {
+      const { all, whole } = compareLink.peek();
+      show(walking() ? { whole: !whole } : { all: !all }, "replace");
+    },
+  ),
   command("tab", "Next tab of the comparison", [], onOverview, () => nextTab(1)),
   command("tab-back", "Previous tab of the comparison", [], onOverview, () => nextTab(-1)),
   command("kernel", "Next kernel of the comparison", ["}"], onKernels, () => nextScope(1)),
@@ -68,18 +71,10 @@ export const compareCommands: readonly Command[] = [
   command("back", "Previous row", ["ArrowLeft"], walks, () =>
     inStep.peek() ? goRow(row.peek() - 1) : goState("b", states.peek()[1] - 1),
   ),
-  command("a-next", "A alone: next step", [], walks, () =>
-    goState("a", states.peek()[0] + 1),
-  ),
-  command("a-back", "A alone: previous step", [], walks, () =>
-    goState("a", states.peek()[0] - 1),
-  ),
-  command("b-next", "B alone: next step", [], walks, () =>
-    goState("b", states.peek()[1] + 1),
-  ),
-  command("b-back", "B alone: previous step", [], walks, () =>
-    goState("b", states.peek()[1] - 1),
-  ),
+  command("a-next", "A alone: next step", [], walks, () => goState("a", states.peek()[0] + 1)),
+  command("a-back", "A alone: previous step", [], walks, () => goState("a", states.peek()[0] - 1)),
+  command("b-next", "B alone: next step", [], walks, () => goState("b", states.peek()[1] + 1)),
+  command("b-back", "B alone: previous step", [], walks, () => goState("b", states.peek()[1] - 1)),
   command(
     "in-step",
     "Both sides in step again",
@@ -121,14 +116,14 @@ export const compareCommands: readonly Command[] = [
     stage.peek()?.walk("l"),
   ),
   command("overview", "Back to the comparison", [], walking, leave),
-  ...compileCommands(),
 ];
 
-function compileCommands(): Command[] {
-  return Object.entries(TEXTS).map(([key, name]) => ({
+/** Of what people ask for by name; other targets have chips above the texts. */
+export function compileCommands(): Command[] {
+  return usualColumns().map((key) => ({
     ...command(
       `compile-${kindOf(key)}`,
-      `Compile for ${targetOf(key)} (${name})`,
+      `Compile for ${targetOf(key)} (${kindName(kindOf(key))})`,
       [],
       () => hasTexts() && possible.value.includes(key) && !shown.value.includes(key),
       () => toggle(key),

@@ -4,7 +4,7 @@ import { comparedRuns } from "../../parts/check/checks";
 import type { PagePanel } from "../../parts/panel";
 import { view } from "../../state/state";
 import { focusField } from "../../state/regions";
-import { compareCommands, leave } from "./commands";
+import { compareCommands, compileCommands, leave } from "./commands";
 import { CompareView } from "./CompareView";
 import { clearLine } from "./data/lines";
 import { startRules } from "./data/rules";
@@ -23,6 +23,7 @@ export const comparePanel: PagePanel = {
   component: CompareView,
   isShown: () => comparison.value !== null || watchedPair.error.value !== null,
   commands: compareCommands,
+  moreCommands: compileCommands,
   link: compareLink,
   focusSearch: () => focusField("#cmp-filter"),
   enter,

@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { allData } from "../../state/actions";
 import { baseName, bytes, count, plural, short } from "../../state/format";
 import { retryNow } from "../../state/live";
-import { announcement, connection, fatal, hasRows, run } from "../../state/state";
+import { announcement, connection, fatal, hasRows, kernelCount, run } from "../../state/state";
 
 export function StatusBar() {
   const r = run.value;
@@ -17,7 +17,7 @@ export function StatusBar() {
           </span>
           <span class="num mid">{bytes(r.bytes)}</span>
           <span class="wide num">
-            {plural(r.totals.kernels, "kernel")}, {plural(r.totals.steps, "step")},{" "}
+            {kernelCount(r.totals.kernels)}, {plural(r.totals.steps, "step")},{" "}
             <span class={r.lost ? "cmov b" : undefined}>{count(r.lost)} lost</span>
           </span>
         </>

@@ -1,6 +1,6 @@
 /** What is looked at: kernel, pass and step, each a menu of the others. The same on every page. */
 import { goStep, openKernel, openSubject, openRewrite } from "../../state/actions";
-import { count, plural, short } from "../../state/format";
+import { count, short } from "../../state/format";
 import {
   arrived,
   bundle,
@@ -8,6 +8,7 @@ import {
   currentRow,
   currentStep,
   currentSubject,
+  kernelCount,
   kernelPage,
   rows,
   ruleName,
@@ -38,7 +39,7 @@ export function Subject() {
 /** The kernel, or what else the pass belongs to; on the overview all of the run. */
 function Kernel({ isRun }: { isRun: boolean }) {
   const own = isRun ? null : currentSubject.value;
-  const name = own ? short(own.name) : plural(run.value?.totals.kernels ?? 0, "kernel");
+  const name = own ? short(own.name) : kernelCount(run.value?.totals.kernels ?? 0);
   return (
     <Choice
       label={own ? `${titled(own.label)} ${name}: choose another` : `Open one of ${name}`}

@@ -3,6 +3,7 @@
 import type { Checks, Verdict, WholeKernel } from "../../data/messages/trials/verdicts";
 import type { Row } from "../../data/messages/run";
 import { count, plural } from "../../state/format";
+import { kernelCount } from "../../state/state";
 
 export type Kind = Verdict["kind"];
 /** The worst first. */
@@ -188,7 +189,7 @@ function said({ counts, missing, wrong, whole, undone }: Mark, isBrief = false):
   if (wrong) words.unshift(`${plural(wrong, "result")} ${wrong === 1 ? "differs" : "differ"}`);
   if (whole.texts) words.push(textsWords(whole.texts));
   if (missing) words.push(total(counts) ? `${count(missing)} not checked` : "not checked");
-  if (whole.unrun && total(counts)) words.push(`${plural(whole.unrun, "kernel")} not run`);
+  if (whole.unrun && total(counts)) words.push(`${kernelCount(whole.unrun)} not run`);
   const isProved = !words.length && counts.proved === total(counts);
   if (isProved) return ["proved"];
   return isBrief && (wrong || whole.texts || undone || counts.differs)

@@ -2,15 +2,17 @@
 import { computed } from "@preact/signals";
 import type { CheckWhat } from "../../data/backend";
 import type { Row } from "../../data/messages/run";
-import { count, plural, short } from "../../state/format";
+import { capital, count, plural, short } from "../../state/format";
 import { isOfPair } from "../../state/link/view";
 import {
   arrived,
+  contextTitle,
   currentCompilation,
   currentRow,
   currentStep,
   currentSubject,
   isLive,
+  kernelCount,
   kernelPage,
   openRuns,
   rows,
@@ -97,7 +99,9 @@ function subjectScope(): Scope | null {
   const row = currentSubject.value;
   if (!row) return null;
   const title =
-    row.label === "schedule" ? "Schedule" : row.label === "kernel" ? "Kernel" : "Context";
+    row.label === "schedule" || row.label === "kernel"
+      ? capital(contextTitle(row.label))
+      : "Context";
   const mark = marks.value[row.row];
   return ofRow(row, title, short(row.name, 60), {
     what: { kernel: row.id },
@@ -110,7 +114,7 @@ function runScope(name: string): Scope | null {
   const mark = markOf(name);
   if (!mark) return null;
   const isShown = name === runName.value;
-  const said = isShown ? plural(run.value?.totals.kernels ?? 0, "kernel") : titleOf(name);
+  const said = isShown ? kernelCount(run.value?.totals.kernels ?? 0) : titleOf(name);
   return {
     title: isOfPair(view.value.page) ? `Run ${name}` : "Run",
     name: isOfPair(view.value.page) ? titleOf(name) : said,

@@ -1,6 +1,7 @@
 /** What is known of a kernel as a whole, in words: its text was run, and held against its program. Pure. */
 import type { WholeKernel } from "../../data/messages/trials/verdicts";
 import { count, plural } from "../../state/format";
+import { kernelCount } from "../../state/state";
 
 const STATES: Record<WholeKernel["state"], string> = {
   differs: "differs",
@@ -13,7 +14,7 @@ const STATES: Record<WholeKernel["state"], string> = {
 export function ranWords(kernels: Record<WholeKernel["state"], number>): string {
   const states = (Object.keys(STATES) as WholeKernel["state"][]).filter((one) => kernels[one] > 0);
   return states
-    .map((one, at) => `${at ? count(kernels[one]) : plural(kernels[one], "kernel")} ${STATES[one]}`)
+    .map((one, at) => `${at ? count(kernels[one]) : kernelCount(kernels[one])} ${STATES[one]}`)
     .join(", ");
 }
 

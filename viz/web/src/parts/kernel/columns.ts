@@ -2,7 +2,7 @@
  * Which sources stand side by side. A column is a kind of text for a target: "ptx:sm_90". What kinds
  * there are, the run says.
  */
-import { run } from "../../state/state";
+import { run, usualTargets } from "../../state/state";
 import type { Artifact, ArtifactKind } from "../../data/messages/kernel";
 import type { Kind } from "../../data/messages/run";
 import { PYTHON } from "./userText";
@@ -82,11 +82,25 @@ export function chooseColumns(
   return chosen;
 }
 
-/** Of several targets the run's own, else the one that people mean: the newest data centre parts. */
+/** Of several targets the run's own, else the one that people mean. */
 function preferred(keys: readonly string[], used: ReadonlySet<string>): string | undefined {
   return (
     keys.find((key) => used.has(targetOf(key))) ??
-    keys.find((key) => /:(sm_90|gfx942)$/.test(key)) ??
+    keys.find((key) => usualTargets().includes(targetOf(key))) ??
     keys[0]
   );
 }
+
+/** Of each target that is shown first, the text that people read first: "ptx:sm_90". */
+export const usualColumns = (): string[] =>
+  usualTargets().flatMap((target) => {
+    const family = run.value?.families[target] ?? "";
+    const first = kinds().find((kind) => kind.families.includes(family));
+    return first ? [columnKey({ kind: first.kind, target })] : [];
+  });
+
+/** "PTX and AMD ISA". */
+export const usualTexts = (): string =>
+  usualColumns()
+    .map((key) => kindName(kindOf(key)))
+    .join(" and ");

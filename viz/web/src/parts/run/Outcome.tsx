@@ -5,6 +5,7 @@ import { MarkedBars } from "../../ui/Bars";
 import { Menu } from "../../ui/over/Menu";
 import { histogram } from "./histogram";
 import { baseOf, compared, costOf, wayWord } from "./runs";
+import { deviceTitle } from "../../state/state";
 
 interface OutcomeProps {
   r: RunResult;
@@ -95,7 +96,7 @@ function Card({ r, runs }: OutcomeProps) {
           {tiny(r.maxError)} <span class="t3">allowed {tiny(r.tolerance)}</span>
         </dd>
         <dt>Reference</dt>
-        <dd>{r.reference === "REFERENCE" ? "NumPy reference" : r.reference}</dd>
+        <dd>{deviceTitle(r.reference)}</dd>
       </dl>
       {r.instructions !== null && (
         <p class="t2">
@@ -125,7 +126,10 @@ function Card({ r, runs }: OutcomeProps) {
 function Ratio({ r, first }: { r: RunResult; first: RunResult }) {
   const said = compared(r, first);
   return (
-    <span class={`nw ${said?.tint || "t2"}`} title={r.instructions === null ? ONE_AFTER_THE_OTHER : ""}>
+    <span
+      class={`nw ${said?.tint || "t2"}`}
+      title={r.instructions === null ? ONE_AFTER_THE_OTHER : ""}
+    >
       &ensp;{said?.words}
     </span>
   );

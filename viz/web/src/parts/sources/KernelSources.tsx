@@ -1,6 +1,6 @@
 /** The sources of the current kernel or schedule, or why there are none. */
 import type { ComponentChildren } from "preact";
-import { currentKernel, currentRow, currentSchedule } from "../../state/state";
+import { contextTitle, currentKernel, currentRow, currentSchedule } from "../../state/state";
 import {
   compilable,
   isKnown,
@@ -29,7 +29,8 @@ export function KernelSources({ size, tools, edge }: KernelSourcesProps) {
 
 function instead(): ComponentChildren {
   if (!currentKernel.value && !currentSchedule.value) {
-    if (!currentRow.value) return <div class="state">No pass is shown, so there are no sources.</div>;
+    if (!currentRow.value)
+      return <div class="state">No pass is shown, so there are no sources.</div>;
     return (
       <div class="state">
         <span>
@@ -52,7 +53,11 @@ function instead(): ComponentChildren {
       </div>
     );
   if (!isKnown.value && !scheduleTexts.value)
-    return <div class="state">Loading the {currentKernel.value ? "kernel" : "schedule"}</div>;
+    return (
+      <div class="state">
+        Loading the {contextTitle(currentKernel.value ? "kernel" : "schedule")}
+      </div>
+    );
   if (kernelSources.columns().length) return null;
   if (progress.value === "unfinished")
     return (

@@ -1,7 +1,7 @@
 /** What the notice line says of rules that have changed on disk, and of a variant that is prepared. */
 import type { Notice } from "../notice";
 import { capital, plural, short } from "../../state/format";
-import { run } from "../../state/state";
+import { kernelCount, run } from "../../state/state";
 import { asked, changesSomething, clear, wordsOf } from "./asked";
 import { closeNotice, notice } from "./changed";
 import {
@@ -61,7 +61,7 @@ export const changedNotice: Notice = {
             ]
           : []),
         {
-          title: kernels > 1 ? `Replay all ${plural(kernels, "kernel")}` : "Replay all kernels",
+          title: kernels > 1 ? `Replay all ${kernelCount(kernels)}` : "Replay all kernels",
           hint: "Replay all kernels with the new code",
           disabled: isRunning(),
           run: () => void replay(true),

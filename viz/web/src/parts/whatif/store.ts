@@ -16,12 +16,12 @@ import type {
   VariantSpec,
 } from "../../data/messages/trials/whatif";
 import { allData, announce, data, followLink, reportProblem } from "../../state/actions";
-import { plural } from "../../state/format";
+import {} from "../../state/format";
 import { refreshRuns } from "../../state/live";
 import { compareAt, kernelsCompared } from "../../state/link/links";
 import { saveFile } from "../../state/save";
 import { isOfPair } from "../../state/link/view";
-import { currentKernel, run, runKey, runName, view } from "../../state/state";
+import { currentKernel, kernelCount, run, runKey, runName, view } from "../../state/state";
 import { kernel as kernelShown, kernelArtifacts } from "../kernel/kernel";
 import { asked, clear, limit, NOTHING, wordsOf } from "./asked";
 import { changedRules, replayedState } from "./changed";
@@ -249,8 +249,8 @@ export async function replay(all: boolean): Promise<void> {
     made.equal
       ? "The new code does the same"
       : [
-          changed > 0 && `${plural(changed, "kernel")} changed`,
-          failed > 0 && `${plural(failed, "kernel")} failed`,
+          changed > 0 && `${kernelCount(changed)} changed`,
+          failed > 0 && `${kernelCount(failed)} failed`,
         ]
           .filter(Boolean)
           .join(", "),

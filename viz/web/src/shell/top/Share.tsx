@@ -14,6 +14,7 @@ import {
   saveExport,
 } from "../../state/save";
 import { currentKernel, hasRows, openRuns, runName, severalRuns } from "../../state/state";
+import { usualTexts } from "../../parts/kernel/columns";
 
 export function Share() {
   return (
@@ -58,11 +59,13 @@ function Files({ close }: { close: () => void }) {
         <input type="checkbox" checked={passes} onChange={() => withPasses(!passes)} />
         With the passes of the targets
       </label>
-      <div class="note">
-        {passes
-          ? "Each kernel's way to PTX and to AMD's code, step by step. Takes longer."
-          : "The file shows PTX and AMD's code of each kernel, with links of lines."}
-      </div>
+      {usualTexts() && (
+        <div class="note">
+          {passes
+            ? `Each kernel's way to ${usualTexts()}, step by step. Takes longer.`
+            : `The file shows ${usualTexts()} of each kernel, with links of lines.`}
+        </div>
+      )}
       {capturedWords.value && (
         <>
           <label class="values">

@@ -2,9 +2,9 @@
 import { computed } from "@preact/signals";
 import { onArrows } from "../../../parts/arrows";
 import type { ScopePair } from "../../../data/messages/compare";
-import { count, plural, short, tellingParts } from "../../../state/format";
+import { count, short, tellingParts } from "../../../state/format";
 import { onSearchKeys } from "../../../state/regions";
-import { windowWidth } from "../../../state/state";
+import { kernelCount, windowWidth } from "../../../state/state";
 import { CutMiddle } from "../../../ui/CutMiddle";
 import { SortHead, sorted } from "../../../ui/SortHead";
 import { compareLink, show } from "../link";
@@ -36,7 +36,9 @@ const found = computed(() =>
 /** What is listed, in order. */
 export const listed = computed<readonly ScopePair[]>(() => {
   const { all, order } = compareLink.value;
-  const some = all ? found.value : found.value.filter((s) => s.state !== "equal" || s === scope.value);
+  const some = all
+    ? found.value
+    : found.value.filter((s) => s.state !== "equal" || s === scope.value);
   return order ? sorted(some, columns.value, order) : some;
 });
 const LONGEST = 300;
@@ -133,8 +135,8 @@ function Rest({ shown, total, left }: { shown: number; total: number; left: numb
   if (shown === total && !left) return null;
   return (
     <div class="t3 num cmp-more">
-      {shown < total && `The first ${count(shown)} of ${plural(total, "kernel")} are listed. `}
-      {left > 0 && `${plural(left, "kernel")} more did not fit into the answer.`}
+      {shown < total && `The first ${count(shown)} of ${kernelCount(total)} are listed. `}
+      {left > 0 && `${kernelCount(left)} more did not fit into the answer.`}
     </div>
   );
 }
@@ -186,7 +188,10 @@ function Line({ pair }: { pair: ScopePair }) {
         </button>
         {pair.call && (
           <span class="t3 small el">
-            <CutMiddle text={short(pair.call, LONGEST)} from={telling.value.get(short(pair.call, LONGEST))} />
+            <CutMiddle
+              text={short(pair.call, LONGEST)}
+              from={telling.value.get(short(pair.call, LONGEST))}
+            />
           </span>
         )}
       </span>

@@ -7,7 +7,7 @@ import { kernelAt, spanAt, spansNamed, timeAt } from "../../../state/link/links"
 import { percent } from "../../../parts/speed";
 import { nextKernel, setPage } from "../../../state/actions";
 import { count, micros, millis, place, plural, short } from "../../../state/format";
-import { currentKernel, rows } from "../../../state/state";
+import { currentKernel, kernelCount, rows } from "../../../state/state";
 import { Icon } from "../../../ui/Icon";
 import { Place } from "../../../ui/Text";
 import type { KernelPage } from "../../../data/messages/overview";
@@ -65,7 +65,7 @@ function Head({ k }: { k: KernelPage | null }) {
         </h2>
         <span class="sp" />
         <span class="t3 num nw mid">
-          {k && k.rank > 0 && `${count(k.rank)} of ${plural(k.of, "kernel")} by ${word(k.by)}`}
+          {k && k.rank > 0 && `${count(k.rank)} of ${kernelCount(k.of)} by ${word(k.by)}`}
         </span>
         <button
           type="button"

@@ -5,7 +5,7 @@ import { measure, measuring, peaks, peaksKnown } from "../../../parts/peaks";
 import { digits, percent, scaled, speedOf } from "../../../parts/speed";
 import { data } from "../../../state/actions";
 import { bytes, count, micros, short } from "../../../state/format";
-import { run } from "../../../state/state";
+import { isReference, run } from "../../../state/state";
 import type { KernelPage } from "../../../data/messages/overview";
 import { SpreadBars } from "../table/Spread";
 import { peakOf } from "./store";
@@ -121,7 +121,7 @@ function Rate({ name, value, share, said, title }: RateProps) {
 /** Offers to measure the machine where its peaks are not known. */
 function Measure({ k }: { k: KernelPage }) {
   const can = k.here && data().server !== null && run.value?.devices.includes(k.device);
-  if (!can || k.device === "REFERENCE" || !k.spread || (!k.flops && !k.bytes)) return null;
+  if (!can || isReference(k.device) || !k.spread || (!k.flops && !k.bytes)) return null;
   if (!peaksKnown.value) return null;
   if (measuring.value !== null)
     return (

@@ -3,7 +3,7 @@ import { Go } from "../../../parts/Go";
 import { pageAt } from "../../../state/link/links";
 import { ago } from "../../../parts/traces/ago";
 import { bytes, clip, count, millis, plural, short } from "../../../state/format";
-import { run } from "../../../state/state";
+import { kernelCount, run } from "../../../state/state";
 import { CopyButton } from "../../../ui/copy";
 import { list, overviewLink } from "../link";
 import { overview } from "../store";
@@ -64,7 +64,7 @@ function Counts() {
         title="List all kernels"
         onClick={() => list({ all: !overviewLink.peek().all })}
       >
-        {plural(t.kernels, "kernel")}
+        {kernelCount(t.kernels)}
       </button>
     ),
     t.rewrites > 0 && (

@@ -10,7 +10,7 @@ import { openBeside } from "../../../parts/traces/runs";
 import { percent } from "../../../parts/speed";
 import { ago } from "../../../parts/traces/ago";
 import { count, micros, plural, short } from "../../../state/format";
-import { overlay, rewriteRows, run } from "../../../state/state";
+import { kernelCount, overlay, rewriteRows, run } from "../../../state/state";
 import { overview, steady, steadyList } from "../store";
 
 const FEW = 5;
@@ -114,12 +114,7 @@ export function Costs() {
                 {short(rule.equation)}
               </span>
               <span class="sp" />
-              <Go
-                to={rulesNamed(rule.name)}
-                class="link plain num nw"
-                inner
-                title={timeOf(rule)}
-              >
+              <Go to={rulesNamed(rule.name)} class="link plain num nw" inner title={timeOf(rule)}>
                 {timed ? percent(rule.share) : count(rule.matches)}
               </Go>
             </div>
@@ -196,9 +191,9 @@ export function RecentRuns() {
           {t.live && <span class="badge ac">live</span>}
           <span
             class="t3 small num el eq1"
-            title={`${plural(t.kernels, "kernel")}, ${plural(t.steps, "step")}`}
+            title={`${kernelCount(t.kernels)}, ${plural(t.steps, "step")}`}
           >
-            {plural(t.kernels, "kernel")}, {plural(t.steps, "step")}
+            {kernelCount(t.kernels)}, {plural(t.steps, "step")}
           </span>
           {!t.open && (
             <button

@@ -11,8 +11,8 @@ import { kernelAt, spansNamed } from "../../../state/link/links";
 import { measure, measuring, peaks, peaksKnown } from "../../../parts/peaks";
 import { digits, percent } from "../../../parts/speed";
 import { data, openContext, openKernel } from "../../../state/actions";
-import { count, micros, place, plural, short, tellingParts } from "../../../state/format";
-import { rows, run } from "../../../state/state";
+import { count, micros, place, short, tellingParts } from "../../../state/format";
+import { isReference, kernelCount, rows, run } from "../../../state/state";
 import { CutMiddle } from "../../../ui/CutMiddle";
 import { SortHead } from "../../../ui/SortHead";
 import { devicesOf, isCopy, type ColumnKey, type Line } from "./columns";
@@ -80,7 +80,7 @@ export function Kernels() {
           )}
           {open && all.length > MOST && (
             <span class="t3 num">
-              The first {count(MOST)} of {plural(all.length, "kernel")} are listed. Sort by another
+              The first {count(MOST)} of {kernelCount(all.length)} are listed. Sort by another
               column to see others.
             </span>
           )}
@@ -267,9 +267,7 @@ function Rate({ giga, share }: { giga: number; share: number | null }) {
       {giga > 0 && (
         <>
           <span class="t2">{digits(giga)}</span>
-          {hasShares.value && (
-            <span class="t3 pc">{share === null ? "" : percent(share)}</span>
-          )}
+          {hasShares.value && <span class="t3 pc">{share === null ? "" : percent(share)}</span>}
         </>
       )}
     </span>
@@ -325,7 +323,7 @@ function Checks() {
 function Measure() {
   const o = overview.value!;
   const device = o.devices.find((name) => run.value?.devices.includes(name));
-  if (!o.here || !data().server || device === undefined || device === "REFERENCE") return null;
+  if (!o.here || !data().server || device === undefined || isReference(device)) return null;
   if (!peaksKnown.value) return null;
   const peak = peaks.value.get(device);
   if (measuring.value !== null)

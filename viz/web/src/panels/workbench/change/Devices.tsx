@@ -6,6 +6,7 @@ import { costOf } from "../../../parts/run/runs";
 import { short } from "../../../state/format";
 import { benchDevice } from "../where";
 import { deviceRows, runOn } from "./devices";
+import { deviceTitle } from "../../../state/state";
 
 export function Devices() {
   const k = kernel.value;
@@ -29,7 +30,7 @@ export function Devices() {
           <tbody>
             {list.map(({ device, made }) => (
               <tr key={device} class={device === benchDevice.value?.device ? "on" : undefined}>
-                <td class="el">{NAMES[device] ?? short(device, 24)}</td>
+                <td class="el">{short(deviceTitle(device), 24)}</td>
                 <td class="r">
                   {made && made.instructions === null ? (
                     <button
@@ -72,10 +73,3 @@ export function Devices() {
     </section>
   );
 }
-
-const NAMES: Readonly<Partial<Record<string, string>>> = {
-  CPU: "CPU, LLVM",
-  REFERENCE: "Reference, NumPy",
-  "PTX:EMU": "PTX emulator",
-  "AMD:EMU": "AMD emulator",
-};
