@@ -279,7 +279,7 @@ SPINE = (
     *("viz.budget", "viz.ratio", "viz.settings", "viz.terminal", "viz.format", "viz.files"),
     *("viz.environment", "viz.workers", "viz.vouching", "viz.write", "viz.read", "viz.dialect"),
     *("viz.replay", "viz.views", "viz.check.known", "viz.compare", "viz.share", "viz.jobs"),
-    *("viz.server", "viz.command", "viz.tap", "viz.streams", "viz.importers"),
+    *("viz.server", "viz.viewer", "viz.command", "viz.tap", "viz.streams", "viz.importers"),
 )
 # Of `core`, what both packages stand on: errors, settings, processes, and forms of data.
 SHARED = (
