@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final, cast
 
+from viz.dialect.argtext import Show
 from viz.dialect.dialect import Dialect, Group, Op, TextKind
 
 VERSION: Final = 1
@@ -35,11 +36,26 @@ def _ops() -> dict[str, Op]:
         for name in names.split():
             made[name] = Op(group=group)
             for around in _AROUND:
-                made[f"{around}.{name}"] = Op(group=group)
+                made[f"{around}.{name}"] = made[f"{around}.{name}."] = Op(group=group)
     for name in _COMMUTES:
         for around in _AROUND:
             made[f"{around}.{name}"] = Op(group="arithmetic", commutes=True)
+        made[f"aten.{name}.Tensor"] = Op(group="arithmetic", commutes=True)
     return made
+
+
+def _spell(fields: Mapping[str, Any], show: Show) -> str | None:
+    """Keyword arguments as they are written in a call; a slice as in an index."""
+    if len(fields) != 1:
+        return None
+    key, value = next(iter(fields.items()))
+    if key == "kw" and isinstance(value, dict):
+        named = cast("dict[str, Any]", value)
+        return ", ".join(f"{name}={show(one)}" for name, one in named.items())
+    if key == "slice" and isinstance(value, list):
+        parts = cast("list[Any]", value)
+        return ":".join("" if one is None else show(one) for one in parts)
+    return f"{key} {show(value)}" if key in ("shape", "stride") else None
 
 
 DIALECT: Final = Dialect(
@@ -47,6 +63,7 @@ DIALECT: Final = Dialect(
     version=VERSION,
     title="PyTorch",
     ops=_ops(),
+    spell=_spell,
     texts=(TextKind(name="output_code", title="Output code", language="python", ending=".py"),),
 )
 """Graphs of Dynamo, AOTAutograd and Inductor."""

@@ -33,6 +33,12 @@ _CHUNK: Final = 1 << 22
 """Bytes that are read of one stream before it is the turn of the next."""
 _HEADS: Final = (b'["stream"', b'["compiler"', b'["problem"', b'["end"')
 """How events begin that alone make no trace."""
+_UNCACHED: Final = {
+    "PARALLEL": "0",
+    "TORCHINDUCTOR_FX_GRAPH_CACHE": "0",
+    "TORCHINDUCTOR_AUTOGRAD_CACHE": "0",
+}
+"""Settings of compilers without which they do their work elsewhere, or not at all."""
 _SETTINGS: Final = ("VIZ", "VIZ_TRACE")
 """Settings of uopviz, of which another compiler may have its own of the same name."""
 
@@ -43,7 +49,8 @@ def tapped(environment: Mapping[str, str], folder: str) -> dict[str, str]:
     made = {key: value for key, value in environment.items() if key not in _SETTINGS}
     paths = [str(SITE), *filter(None, [made.get("PYTHONPATH")])]
     made |= {FOLDER: folder, "PYTHONPATH": os.pathsep.join(paths)}
-    made.setdefault("PARALLEL", "0")
+    for name, value in _UNCACHED.items():
+        made.setdefault(name, value)
     return made
 
 

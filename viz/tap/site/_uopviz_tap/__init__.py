@@ -13,7 +13,15 @@ from typing import Any
 
 from _uopviz_tap.stream import Stream
 
-TAPS: dict[str, str] = {"tinygrad.uop.ops": "of_tinygrad"}
+TAPS: dict[str, str] = {
+    "tinygrad.uop.ops": "of_tinygrad",
+    "torch._inductor.compile_fx": "of_torch",
+    "torch._inductor.graph": "of_torch",
+    "torch._inductor.pattern_matcher": "of_torch",
+    "torch.fx.passes.graph_transform_observer": "of_torch",
+    "torch.fx.passes.infra.pass_manager": "of_torch",
+    "torch.fx.subgraph_rewriter": "of_torch",
+}
 """Modules of compilers, and the taps for them: each has `attach(module, stream)`."""
 
 

@@ -1,0 +1,1 @@
+"""Steps of other compilers, checked by executing their graphs before and after."""
