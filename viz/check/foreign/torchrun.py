@@ -8,6 +8,8 @@ name of a module, and nothing is read from files.
 
 from __future__ import annotations
 
+import importlib
+import itertools
 import json
 import math
 import operator
@@ -24,24 +26,30 @@ _LOOSE = {"float64": 1e-9, "float32": 1e-4, "bfloat16": 4e-2, "float16": 8e-3}
 """Where conversions differ, by the least dtype among them: what roundings may come to."""
 _REFUSED = ("from_file", "_print", "save", "load", "record_stream", "_debug", "sym_constrain")
 _NAMESPACES = ("aten", "prims")
-_FUNCTIONS = (
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_FUNCTIONS = _names(
     "abs add addmm amax amin any all argmax argmin baddbmm bmm cat ceil chunk clamp clone conv1d "
     "conv2d cos cumsum div einsum eq erf exp expand flatten floor full full_like gather ge gt "
     "index_select isnan layer_norm le linear log log_softmax logsumexp lt masked_fill matmul max "
     "maximum mean min minimum mm mul ne neg norm ones ones_like outer permute pow prod reciprocal "
     "relu reshape round rsqrt sigmoid sign silu gelu sin softmax split sqrt square squeeze stack "
-    "std sub sum swapaxes t tanh tile transpose tril triu unbind unflatten unsqueeze var view where "
-    "zeros zeros_like contiguous float double half bfloat16 to type_as size dim numel expand_as "
-    "view_as narrow select slice scaled_dot_product_attention batch_norm group_norm max_pool2d "
+    "std sub sum swapaxes t tanh tile transpose tril triu unbind unflatten unsqueeze var view "
+    "where zeros zeros_like contiguous float double half bfloat16 to type_as size dim numel "
+    "expand_as view_as narrow select slice scaled_dot_product_attention batch_norm group_norm max_pool2d "
     "avg_pool2d adaptive_avg_pool2d embedding pad dropout leaky_relu elu hardtanh relu6 softplus"
-).split()
-_OPERATORS = (
+)
+_OPERATORS = _names(
     "add sub mul truediv floordiv mod neg pow getitem eq ne lt le gt ge and_ or_ xor matmul"
-).split()
+)
 _RANDOM = ("rand", "bernoulli", "dropout", "normal", "uniform", "multinomial", "philox")
 
 
-class Cannot(Exception):
+class CannotError(Exception):
     """A graph cannot be executed; its text says why."""
 
 
@@ -83,7 +91,7 @@ class Graphs:
         if op in ("placeholder", "get_attr"):
             return self.input(at, dtype, arg, shape)
         if op == "call_module":
-            raise Cannot("a module of the program is called")
+            raise CannotError("a module of the program is called")
         arguments = json.loads(arg) if arg else ["$0"]
         if op == "output":
             return self.argument(arguments, given)
@@ -103,17 +111,16 @@ class Graphs:
         made = function(*args, **kwargs)
         for one in flat(made):
             if hasattr(one, "numel") and one.numel() > _LARGEST:
-                raise Cannot("a tensor is too large")
+                raise CannotError("a tensor is too large")
         return made
 
     def function(self, op: str, args: list[Any]) -> Any:
-        """What an op calls. Raises Cannot."""
+        """What an op calls. Raises CannotError."""
         torch, parts = self.torch, op.split(".")
         if any(word in op for word in _REFUSED):
-            raise Cannot(f"{op} is not executed")
+            raise CannotError(f"{op} is not executed")
         if parts[0] in _NAMESPACES and len(parts) == 3:
-            packet = getattr(getattr(torch.ops, parts[0]), parts[1], None)
-            found = getattr(packet, parts[2], None)
+            found = operator_of(torch, parts)
             if found is not None:
                 return found
         if op in _FUNCTIONS and hasattr(torch, op):
@@ -128,7 +135,7 @@ class Graphs:
             for where in (torch.nn.functional, torch):
                 if hasattr(where, parts[-1]):
                     return getattr(where, parts[-1])
-        raise Cannot(f"there is no meaning of {op} here")
+        raise CannotError(f"there is no meaning of {op} here")
 
     def argument(self, value: Any, given: list[Any]) -> Any:
         if isinstance(value, str):
@@ -152,13 +159,13 @@ class Graphs:
             return self.torch.device("cpu")
         if key == "torch":
             return self.named(inner)
-        raise Cannot(f"the argument {str(inner)[:60]} is not one that can be made again")
+        raise CannotError(f"the argument {str(inner)[:60]} is not one that can be made again")
 
     def named(self, text: str) -> Any:
         found = getattr(self.torch, text.removeprefix("torch."), None)
         kinds = (self.torch.dtype, self.torch.layout, self.torch.memory_format)
         if not isinstance(found, kinds):
-            raise Cannot(f"there is no {text} here")
+            raise CannotError(f"there is no {text} here")
         if self.wide and isinstance(found, self.torch.dtype) and found.is_floating_point:
             return self.torch.float64
         return found
@@ -169,9 +176,9 @@ class Graphs:
         kind = getattr(torch, dtype, None)
         sizes, strides, name = sizes_of(arg, shape)
         if not isinstance(kind, torch.dtype) or sizes is None:
-            raise Cannot(f"input {name} has no shape or dtype that is known")
+            raise CannotError(f"input {name} has no shape or dtype that is known")
         if math.prod(sizes) > _LARGEST:
-            raise Cannot("an input is too large")
+            raise CannotError("an input is too large")
         seed = zlib.crc32(f"{name}{sizes}{self.sample}".encode())
         random = torch.Generator().manual_seed(seed)
         if kind.is_floating_point or kind.is_complex:
@@ -182,7 +189,7 @@ class Graphs:
         else:
             made = torch.randint(0, 4 if self.sample else 2, sizes, generator=random).to(kind)
         if strides is not None and sizes and len(strides) == len(sizes) and 0 not in sizes:
-            room = 1 + sum((n - 1) * s for n, s in zip(sizes, strides))
+            room = 1 + sum((n - 1) * s for n, s in zip(sizes, strides, strict=True))
             if min(strides) >= 0 and room <= _LARGEST and [*made.stride()] != strides:
                 laid = made.new_zeros(room).as_strided(sizes, strides)
                 if 0 not in strides:
@@ -201,6 +208,22 @@ class Graphs:
             made = torch.where(pick == 1, torch.ones_like(made), made)
             made = torch.where(pick == 2, made * 8, made)
         return made.to(torch.float32).to(torch.float64)
+
+
+def operator_of(torch: Any, parts: list[str]) -> Any:
+    """An operator by its namespace, name and overload; None for none. Inductor has some of its
+    own, which are there once it has been imported."""
+    for inductor in (False, True):
+        if inductor:
+            try:
+                importlib.import_module("torch._inductor.inductor_prims")
+            except Exception:
+                return None
+        packet = getattr(getattr(torch.ops, parts[0]), parts[1], None)
+        found = getattr(packet, parts[2], None)
+        if found is not None:
+            return found
+    return None
 
 
 def sizes_of(arg: str, shape: str) -> tuple[Any, Any, str]:
@@ -237,7 +260,7 @@ def compare(torch: Any, before: list[Any], after: list[Any], share: float) -> st
     """Where two lists of values differ by more than a share of the largest; "" for nowhere."""
     if len(before) != len(after):
         return f"{len(before)} outputs before, {len(after)} after"
-    for at, (a, b) in enumerate(zip(before, after)):
+    for at, (a, b) in enumerate(zip(before, after, strict=True)):
         if not hasattr(a, "shape") or not hasattr(b, "shape"):
             if a != b and not (a != a and b != b):
                 return f"output {at}: {a} before, {b} after"
@@ -291,7 +314,7 @@ class Judge:
         for sample in range(SAMPLES):
             try:
                 said = self.compare(before, after, sample, wide=not moved)
-            except Cannot as error:
+            except CannotError as error:
                 return {"kind": "unknown", "why": str(error)}
             except Exception as error:
                 text = f"{type(error).__name__}: {str(error).strip().splitlines()[:1]}"
@@ -310,7 +333,7 @@ class Judge:
         share = _TIGHT if wide else self.loose(before, after)
         said = compare(self.torch, old, new, share)
         if said and graphs.random[before] != graphs.random[after]:
-            raise Cannot("random numbers are drawn otherwise")
+            raise CannotError("random numbers are drawn otherwise")
         if said and wide:  # an op that only has a meaning in its own dtype
             graphs = self.graphs[False][sample]
             own = compare(self.torch, graphs.of(before), graphs.of(after), share)
@@ -334,7 +357,7 @@ def main() -> int:
     torch.set_grad_enabled(False)
     nodes, roots = request["nodes"], request["roots"]
     judge = Judge(torch, nodes)
-    for before, after in zip(roots, roots[1:]):
+    for before, after in itertools.pairwise(roots):
         if before == after:
             found = {"kind": "same", "samples": 0, "loose": False}
         else:
