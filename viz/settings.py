@@ -36,6 +36,12 @@ UOPVIZ_DIALECTS: Final = Text(
     "",
     "adapters of other compilers' traces: FILE.py or MODULE:NAME, with commas between them",
 )
+UOPVIZ_PYTHON: Final = Text(
+    "UOPVIZ_PYTHON",
+    "",
+    "the Python in which graphs of other compilers are executed to check their passes: the one "
+    "that has PyTorch; by default the first on the PATH",
+)
 UOPVIZ_EDITOR: Final = Text(
     "UOPVIZ_EDITOR", "", "the editor for links to files, such as 'code -g {file}:{line}'"
 )

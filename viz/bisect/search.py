@@ -22,6 +22,7 @@ from viz.check.known.answers import FOREIGN
 from viz.check.known.beside import keep, renumbered, take_kept
 from viz.check.known.kept import checked_pass
 from viz.check.parts import Part, parts_of
+from viz.dialect.dialect import Action
 from viz.views.compiled import FIRST
 from viz.views.process import STRIDE
 from viz.views.store import Store
@@ -66,8 +67,8 @@ class RunSearch:
     ServerError where nothing of the run can be tried, or the variant is one of a single kernel."""
 
     def __init__(self, store: Store, variant: Variant, seconds: float = SECONDS) -> None:
-        if not store.compiles:
-            raise ServerError(FOREIGN, hint="open a trace of this compiler")
+        if Action.BISECT not in store.dialect.actions:
+            raise ServerError(FOREIGN, hint="its dialect says what can be done with a trace")
         if variant != Variant(skip=variant.skip, target=variant.target):
             raise ServerError(
                 "these optimisations are those of one kernel", hint="name it with --kernel"
@@ -98,7 +99,7 @@ class RunSearch:
     def _choose(self) -> None:
         """The kernels, each AST and target once."""
         known: set[tuple[str, str]] = set()
-        for number in self._store.kernels():
+        for number in self._store.kernels() if self._store.compiles else ():
             if number >= FIRST * STRIDE:
                 continue
             try:

@@ -16,6 +16,7 @@ from viz.check.known.beside import keep, renumbered, take_kept
 from viz.check.known.kept import checked_pass
 from viz.check.known.whole import counted, settled, whole_kernel
 from viz.check.whole.kernels import kernels_of, wholes_of
+from viz.dialect.dialect import Action
 from viz.views.compiled import FIRST
 from viz.views.process import STRIDE
 from viz.views.store import Store
@@ -42,8 +43,8 @@ class Check:
     the run can be checked, or what is asked for is not in it."""
 
     def __init__(self, store: Store, asked: Asked, changed: Callable[[], None]) -> None:
-        if not store.compiles:
-            raise ServerError(FOREIGN, hint="steps are checked for traces of this compiler")
+        if Action.CHECK not in store.dialect.actions:
+            raise ServerError(FOREIGN, hint="its dialect says what can be done with a trace")
         self._store, self._changed = store, changed
         self._rules = [_rule(store, asked.rule)] if asked.rule is not None else []
         self._asked = _passes(store, asked)
@@ -51,7 +52,7 @@ class Check:
         known = set[int]() if asked.again else checks.whole()
         self._left = [number for number in self._asked if number not in known]
         self._wanted = frozenset(self._left)
-        whole = asked.rewrite is None and asked.rule is None
+        whole = asked.rewrite is None and asked.rule is None and store.compiles
         self._kernels = frozenset(kernels_of(store, asked.kernel) if whole else ())
         self._wholes = wholes_of(
             store, sorted(self._kernels), () if asked.again else settled(checks)

@@ -31,6 +31,7 @@ from viz.check.parts import Part
 from viz.check.rebuilt import Rebuilt
 from viz.check.states import States
 from viz.check.tensors import compare, compare_states
+from viz.dialect.adapters import judge_of
 from viz.read.records import Rewrite, RuleRecord
 from viz.read.steps import Match, read_steps
 from viz.views.process import STRIDE, Process
@@ -108,11 +109,36 @@ def check_pass(store: Store, number: int, part: Part, until: float) -> CheckedPa
         except BudgetError as error:
             checked.steps.append((0, 0, Verdict("unchecked", error.what)))
             return checked
-        if store.compiles:
-            guarantees = _tools(part.path, part.options).guarantees(process)
-            checked.undone, checked.unseen = guarantees.left(rewrite), guarantees.unseen(rewrite)
+        if not store.compiles:
+            _judged(store, process, rewrite, part, checked, steps)
+            return checked
+        guarantees = _tools(part.path, part.options).guarantees(process)
+        checked.undone, checked.unseen = guarantees.left(rewrite), guarantees.unseen(rewrite)
         _Pass(store, process, rewrite, part, checked).run(steps, until)
     return checked
+
+
+def _judged(
+    store: Store,
+    process: Process,
+    rewrite: Rewrite,
+    part: Part,
+    checked: CheckedPass,
+    steps: Sequence[Match],
+) -> None:
+    """The steps of a pass of another compiler, by what its dialect brings."""
+    judge = judge_of(store.dialect.name)
+    if judge is None or not steps:
+        verdicts: Sequence[Verdict] = [Verdict("unchecked", FOREIGN)] * len(steps)
+    else:
+        try:
+            verdicts = judge(process.file, rewrite, len(steps))
+        except BudgetError as error:
+            verdicts = [Verdict("unchecked", error.what)] * len(steps)
+    for at, (match, verdict) in enumerate(zip(steps, verdicts, strict=True), 1):
+        record = process.file.rules.get(match.rule)
+        if not part.rules or (record is not None and record.name in part.rules):
+            checked.steps.append((at, process.rule(match.rule), verdict))
 
 
 class _Pass:
@@ -187,7 +213,7 @@ class _Pass:
         steps of several rules may be, that is said."""
         self._tell_arguments_apart()
         whole, made = self._whole, self.checked.steps
-        if not self._depth and self.store.compiles:
+        if not self._depth:
             left = self.tools.guarantees(self.process).before(self.rewrite)
             if left is not None:  # what is done with its graph has no meaning
                 after = Verdict("unchecked", f"{LEFT} {left.name}, which left something undone")
@@ -222,8 +248,6 @@ class _Pass:
 
     def verdict(self, match: Match) -> Verdict:
         """What is known of one step."""
-        if not self.store.compiles:
-            return Verdict("unchecked", FOREIGN)
         assumes = self.tools.assumes(self.process.file.rules.get(match.rule))
         rebuilt = self.tools.rebuilt(self.process)
         try:

@@ -25,6 +25,9 @@ class Adapter:
     """What adds its commands to the command line: see `viz.command.parser`."""
     exports: str = ""
     """What compiles kernels for an export: see `viz.jobs.compiled`."""
+    judge: str = ""
+    """What judges the steps of a pass, where `core` cannot: a function of the file, the pass and
+    how many steps it has, which gives a `Verdict` for each."""
 
 
 BUILT_IN: Final[Mapping[str, Adapter]] = {
@@ -37,7 +40,7 @@ BUILT_IN: Final[Mapping[str, Adapter]] = {
     "hlo": Adapter("viz.compilers.hlo:DIALECT"),
     "mlir": Adapter("viz.compilers.mlir:DIALECT"),
     "tinygrad": Adapter("viz.compilers.tinygrad:DIALECT"),
-    "torch": Adapter("viz.compilers.torch:DIALECT"),
+    "torch": Adapter("viz.compilers.torch:DIALECT", judge="viz.check.foreign.fx:judge"),
 }
 """The adapters that come with uopviz."""
 
@@ -57,6 +60,12 @@ def exports_of(name: str) -> Any:
     """What compiles the kernels of runs of this dialect for an export; None where nothing does."""
     adapter = BUILT_IN.get(name)
     return None if adapter is None or not adapter.exports else load(adapter.exports)
+
+
+def judge_of(name: str) -> Any:
+    """What judges the steps of passes of this dialect; None where nothing does."""
+    adapter = BUILT_IN.get(name)
+    return None if adapter is None or not adapter.judge else load(adapter.judge)
 
 
 def load(place: str) -> Any:

@@ -40,8 +40,9 @@ _FUNCTIONS = _names(
     "relu reshape round rsqrt sigmoid sign silu gelu sin softmax split sqrt square squeeze stack "
     "std sub sum swapaxes t tanh tile transpose tril triu unbind unflatten unsqueeze var view "
     "where zeros zeros_like contiguous float double half bfloat16 to type_as size dim numel "
-    "expand_as view_as narrow select slice scaled_dot_product_attention batch_norm group_norm max_pool2d "
-    "avg_pool2d adaptive_avg_pool2d embedding pad dropout leaky_relu elu hardtanh relu6 softplus"
+    "expand_as view_as narrow select slice scaled_dot_product_attention batch_norm group_norm "
+    "max_pool2d avg_pool2d adaptive_avg_pool2d embedding pad dropout leaky_relu elu hardtanh relu6 "
+    "softplus"
 )
 _OPERATORS = _names(
     "add sub mul truediv floordiv mod neg pow getitem eq ne lt le gt ge and_ or_ xor matmul"
@@ -80,14 +81,19 @@ class Graphs:
             self.random[at] = own.union(*below)
         return flat(self.values[root])
 
+    def is_result(self, at: int) -> bool:
+        op = self.nodes[at][0]
+        parts = op.split(".")
+        return op == "output" or (len(parts) > 1 and parts[1].endswith("_"))
+
     def is_random(self, at: int) -> bool:
         return any(word in self.nodes[at][0] for word in _RANDOM)
 
     def value(self, at: int) -> Any:
         op, dtype, arg, shape, sources = self.nodes[at]
         given = [self.values[s] for s in sources]
-        if op == "graph":
-            return given
+        if op == "graph":  # what nothing reads and writes nothing is no part of the result
+            return [v for s, v in zip(sources, given, strict=True) if self.is_result(s)]
         if op in ("placeholder", "get_attr"):
             return self.input(at, dtype, arg, shape)
         if op == "call_module":
@@ -299,6 +305,11 @@ def conversions(nodes: list[Any], root: int) -> list[str]:
     return sorted(found)
 
 
+def raised(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return f"it raises {type(error).__name__}: {lines[0] if lines else ''}"[:200]
+
+
 class Judge:
     def __init__(self, torch: Any, nodes: list[Any]) -> None:
         self.torch, self.nodes = torch, nodes
@@ -317,8 +328,9 @@ class Judge:
             except CannotError as error:
                 return {"kind": "unknown", "why": str(error)}
             except Exception as error:
-                text = f"{type(error).__name__}: {str(error).strip().splitlines()[:1]}"
-                why = f"it raises {text[:200]}"
+                why = raised(error)
+                if (said := self.is_broken(before, after, sample)) is not None:
+                    return {"kind": "differs", "why": f"values before, {said} after"}
                 continue
             if said:
                 return {"kind": "differs", "why": said, "sample": sample}
@@ -326,6 +338,21 @@ class Judge:
         if not agreed:
             return {"kind": "unknown", "why": why}
         return {"kind": "same", "samples": agreed, "loose": moved}
+
+    def is_broken(self, before: int, after: int, sample: int) -> str | None:
+        """What a graph raises in its own dtypes, where the one before it can be executed."""
+        graphs = self.graphs[False][sample]
+        try:
+            graphs.of(before)
+        except Exception:
+            return None
+        try:
+            graphs.of(after)
+        except (CannotError, NotImplementedError):
+            return None
+        except Exception as error:
+            return raised(error)
+        return None
 
     def compare(self, before: int, after: int, sample: int, wide: bool) -> str:
         graphs = self.graphs[wide][sample]

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from core.prove.solver import HINT, solver_module
 from viz.check.known.beside import take_kept
+from viz.dialect.dialect import Action
 from viz.views.checks import missing, unrun
 from viz.views.run import Answer, Group, Keep, Subject
 from viz.views.store import Store
@@ -33,7 +34,7 @@ def checks(store: Store) -> dict[str, Any]:
         "kernels": kernels,
         "missing": missing(found, rows),
         "unrun": unrun(kernels, rows),
-        "problem": "" if store.compiles else FOREIGN,
+        "problem": "" if Action.CHECK in store.dialect.actions else FOREIGN,
         "hint": "" if solver_module() is not None else HINT,
     }
 

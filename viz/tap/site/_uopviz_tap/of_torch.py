@@ -80,8 +80,10 @@ class _Open:
     """A pass that is open: of which graph, and what its patterns did. `waits`: the pattern that
     fitted last, and where: its entry says next whether it declines."""
 
-    def __init__(self, number: int, name: str, module: Any, graph: Graph) -> None:
+    def __init__(self, number: int, name: str, module: Any, graph: Graph, by: Any) -> None:
         self.number, self.name, self.module, self.graph = number, name, module, graph
+        self.by = by
+        """The function that does it, where it is known."""
         self.entries: dict[int, Any] = {}
         self.waits: tuple[Any, Any] | None = None
         self.reasons: dict[int, int] = {}
@@ -140,7 +142,7 @@ class _Tap:
 
     # passes
 
-    def begin(self, module: Any, name: str, subsystem: str) -> _Open | None:
+    def begin(self, module: Any, name: str, subsystem: str, by: Any = None) -> _Open | None:
         """A pass begins; None where it is one inside of another one of the same graph, whose edits
         are those of the outer one."""
         state = self._state
@@ -158,7 +160,7 @@ class _Tap:
         parent = state.passes[-1].number if state.passes else 0
         how = {"parent": parent, "at": self._stream.now()}
         self._stream.put("rewrite", number, state.contexts[-1], label, sink, how)
-        opened = _Open(number, label, module, graph)
+        opened = _Open(number, label, module, graph, by)
         state.passes.append(opened)
         return opened
 
@@ -174,8 +176,10 @@ class _Tap:
         graph.detach()
         rest = graph.rest(opened.module.graph)
         first = rest.first
+        if first is None and rest.rebuilt and not opened.matches:  # it has only moved edges
+            first = rest.rebuilt.pop(0)
         if first is not None:
-            rule = self._pass_rule(opened.name)
+            rule = self._pass_rule(opened)
             self._stream.put("match", opened.number, rule, *first, {}, 0)
         for old, new in rest.rebuilt:
             self._stream.put("rebuild", opened.number, old, new)
@@ -255,10 +259,10 @@ class _Tap:
             known[1] if known else self._tell_rule(id(function), function, name, _about(function))
         )
 
-    def _pass_rule(self, name: str) -> int:
-        known = self._rules.get(name)
-        about = {"doc": "what a pass changed without a pattern"}
-        return known[1] if known else self._tell_rule(name, None, name, about)
+    def _pass_rule(self, opened: _Open) -> int:
+        known = self._rules.get(opened.name)
+        about = {"doc": "what a pass changed without a pattern", **_about(opened.by)}
+        return known[1] if known else self._tell_rule(opened.name, None, opened.name, about)
 
     def _tell_rule(self, key: Any, kept: Any, name: str, about: dict[str, Any]) -> int:
         number = len(self._rules) + 1
@@ -480,6 +484,7 @@ class _Tap:
             new = one.replacements[-1] if one.replacements else None
             pair = opened.graph.replaced(one.anchor, new)
             if pair is not None:
+                opened.matches += 1
                 self._stream.put("match", opened.number, rule, *pair, {}, 0)
 
     def patch_manager(self, module: ModuleType) -> None:
@@ -491,7 +496,7 @@ class _Tap:
             name = function.__name__ if inspect.isfunction(function) else type(function).__name__
 
             def call(gm: Any) -> Any:
-                opened = tap.safely(tap.begin, gm, name, "")
+                opened = tap.safely(tap.begin, gm, name, "", function)
                 error: BaseException | None = None
                 try:
                     return function(gm)
