@@ -144,7 +144,7 @@ def test_results_are_found_again_only_where_they_fit(
         assert load(kept, json.loads(good)["of"]) == Kept()
 
 
-def test_a_foreign_trace_is_not_checkable(
+def test_a_trace_of_no_known_dialect_has_no_check(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "foreign.viz"
@@ -154,9 +154,9 @@ def test_a_foreign_trace_is_not_checkable(
         number = writer.rewrite_begin("pass", b)
         writer.match(number, writer.rule("rule"), b, a, {}, 1_000)
         writer.rewrite_end(number, a)
-    code, out, _ = run(capsys, path)
-    assert code == 0
-    assert "another compiler" in out
+    code, out, err = run(capsys, path)
+    assert (code, out) == (2, "")
+    assert "of no known dialect, which has no action 'check'" in err
 
 
 def test_nodes_that_are_none_are_not_checkable(
