@@ -89,7 +89,8 @@ def test_a_trace_of_another_compiler(tmp_path: Path, capsys: pytest.CaptureFixtu
         ["script", str(path), "--kernel", "kernel_1"],
     ):
         assert main(words) == 2
-        assert "this trace is of another compiler" in capsys.readouterr().err
+        said = f"this trace is of no known dialect, which has no action '{words[0]}'"
+        assert said in capsys.readouterr().err
 
 
 def test_a_run_without_kernels(tmp_path: Path) -> None:

@@ -114,7 +114,7 @@ STOPS = """
 import sys
 import time
 from pathlib import Path
-from viz.work import lines
+from viz.jobs import lines
 
 say = lines._say
 
