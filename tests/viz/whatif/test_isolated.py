@@ -89,7 +89,8 @@ def test_a_trace_of_another_compiler(tmp_path: Path, capsys: pytest.CaptureFixtu
         ["script", str(path), "--kernel", "kernel_1"],
     ):
         assert main(words) == 2
-        said = f"this trace is of no known dialect, which has no action '{words[0]}'"
+        action = "bisect" if words[0] == "bisect" else "what-if"
+        said = f"this trace is of no known dialect, which has no action '{action}'"
         assert said in capsys.readouterr().err
 
 
