@@ -30,14 +30,14 @@ from core.toolchain.nvidia_tools import find_tool
 from core.toolchain.program import Argument, Artifact, Program
 from core.toolchain.sass import sass_of
 from core.uop import UOp
-from core.uop.asking import kernel_lines
-from core.uop.givenkernel import check_ast
+from core.uop.call.givenkernel import check_ast
+from core.uop.engine.asking import kernel_lines
+from core.uop.engine.observe import attached, context
+from core.uop.engine.origin import calls_of, lines_in
 from core.uop.kernelinfo import Opt
 from core.uop.kernels import is_lowered
-from core.uop.observe import attached, context
-from core.uop.origin import calls_of, lines_in
-from core.uop.policy import in_force, stage
-from core.uop.spec import machine_spec, program_spec
+from core.uop.patterns.policy import in_force, stage
+from core.uop.spec.spec import machine_spec, program_spec
 from core.uop.uop import line_of
 
 ASSEMBLERS: Final[Mapping[Family, Callable[[Artifact, str, Sequence[UOp]], Artifact]]] = {

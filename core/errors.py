@@ -65,7 +65,7 @@ class RewriteLoopError(UopvizError):
     """A graph_rewrite without a fixed point; names the rules in the loop."""
 
     loop: tuple[object, ...] = ()
-    """The last matches of the loop, in order, as `core.uop.rewrite_errors.loop_of` gives them; not
+    """The last matches of the loop, in order, as `core.uop.engine.errors.loop_of` gives them; not
     pickled."""
 
 

@@ -18,15 +18,15 @@ from core.errors import GradientError
 from core.gradientsteps import Steps, rules_in_force, tell
 from core.helpers import argsort, ceildiv, prod
 from core.kernelgradient import call_gradients, gradient_of_call
-from core.uop.kernelcall import inputs_of_call
-from core.uop.matcher import PatternMatcher
-from core.uop.observe import attached
+from core.uop.call.kernelcall import inputs_of_call
+from core.uop.engine.errors import raised
+from core.uop.engine.observe import attached
+from core.uop.engine.origin import backward_of
 from core.uop.ops import GroupOp, Ops
-from core.uop.origin import backward_of
-from core.uop.rewrite_errors import raised
-from core.uop.rule import rule
+from core.uop.patterns.matcher import PatternMatcher
+from core.uop.patterns.rule import rule
+from core.uop.patterns.upat import UPat
 from core.uop.uop import UOp, creating, line_of
-from core.uop.upat import UPat
 
 Grads: TypeAlias = "tuple[UOp | None, ...]"
 

@@ -13,16 +13,16 @@ from contextlib import contextmanager
 from time import perf_counter_ns
 from typing import Final
 
+from core.uop.engine.errors import raised
+from core.uop.engine.observe import Observer
+from core.uop.engine.origin import backward_of
+from core.uop.engine.visits import Visits
 from core.uop.frames import caller_place
-from core.uop.matcher import PatternMatcher
-from core.uop.observe import Observer
 from core.uop.ops import Ops
-from core.uop.origin import backward_of
-from core.uop.policy import in_force
-from core.uop.rewrite_errors import raised
-from core.uop.rule import Rule
+from core.uop.patterns.matcher import PatternMatcher
+from core.uop.patterns.policy import in_force
+from core.uop.patterns.rule import Rule
 from core.uop.uop import UOp, creating, line_of, nobody
-from core.uop.visits import Visits
 
 NAME: Final = "gradient"
 """Of the pass."""

@@ -37,11 +37,11 @@ from core.tensor.running.execution import own_memory
 from core.tensor.running.realization import settle_replay, settle_state
 from core.tensor.state.base import live
 from core.tensor.state.live import memory_of
-from core.uop.lengths import Lengths
+from core.uop.call.parts import parts_of
+from core.uop.facts.lengths import Lengths
+from core.uop.facts.shapes import shown
 from core.uop.node import DeviceName
 from core.uop.ops import Ops
-from core.uop.parts import parts_of
-from core.uop.shapes import shown
 from core.uop.show import shape_text
 from core.uop.uop import UOp
 

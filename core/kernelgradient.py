@@ -9,13 +9,13 @@ from collections.abc import Mapping, Sequence
 
 from core.dtype import DType, dtypes
 from core.errors import GradientError
-from core.uop.kernelcall import KernelCall, inputs_of_call, outputs_of_call
+from core.uop.call.kernelcall import KernelCall, inputs_of_call, outputs_of_call
+from core.uop.facts.shapes import shown
 from core.uop.node import DeviceName
 from core.uop.ops import Ops
-from core.uop.rule import rule
-from core.uop.shapes import shown
+from core.uop.patterns.rule import rule
+from core.uop.patterns.upat import UPat
 from core.uop.uop import UOp
-from core.uop.upat import UPat
 
 
 @rule(UPat(Ops.KERNEL))

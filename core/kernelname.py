@@ -10,10 +10,10 @@ from dataclasses import replace
 from typing import Final
 
 from core.uop import UOp
-from core.uop.givenkernel import check_node
+from core.uop.call.givenkernel import check_node
+from core.uop.data.serial import digest
 from core.uop.kernelinfo import KERNEL_NAME, KernelInfo
 from core.uop.kernels import sizes_of
-from core.uop.serial import digest
 
 _LETTERS: Final = "bcdfghjklmnpqrstvwxz"
 """No vowels, so that no words come out; no digits, which would read as one more size."""

@@ -23,9 +23,9 @@ from core.target import targets
 from core.toolchain.processor import host_target
 from core.toolchain.ptxas import assemble
 from core.uop import Ops, UOp
-from core.uop.meaning_arrays import numpy_dtype
+from core.uop.data.serial import from_data
+from core.uop.facts.meaning_arrays import numpy_dtype
 from core.uop.pointer import pointer_of
-from core.uop.serial import from_data
 from viz.views.store import Store
 
 ROOT = Path(__file__).parents[1]

@@ -21,8 +21,8 @@ from core.errors import CompileError, RenderError
 from core.render.rendered import Rendered
 from core.target import Target, targets
 from core.uop import UOp
-from core.uop.observe import observing
-from core.uop.serial import to_data
+from core.uop.data.serial import to_data
+from core.uop.engine.observe import observing
 from tests.core.runtime.asts import KERNELS, add, matmul
 from tests.on_targets import __main__ as command
 from tests.on_targets import texts, worker

@@ -6,7 +6,8 @@ which no interrupt reaches (viz/recording/worker.py). Where a thread ends a cont
 outside of any, it waits until its events have become numbers of the trace: until then they keep
 nodes alive, and with them buffers. Several times a second the file is written, so that a kill loses
 less than half a second. An exception is written at once. A fork goes on in a file of its own. Where
-the disk is full the recording ends with one warning. Never raises into the program."""
+the disk is full the recording ends with one warning. Never raises into the program.
+"""
 
 from __future__ import annotations
 
@@ -27,13 +28,13 @@ from types import FrameType
 from typing import Final
 
 from core.errors import MalformedNodeError, TraceError
+from core.uop.engine.errors import loop_of
+from core.uop.engine.observe import MemoryChange, attach, detach
+from core.uop.engine.visits import Visits
 from core.uop.frames import caller_frame
-from core.uop.matcher import PatternMatcher
-from core.uop.observe import MemoryChange, attach, detach
-from core.uop.rewrite_errors import loop_of
-from core.uop.rule import Rule
+from core.uop.patterns.matcher import PatternMatcher
+from core.uop.patterns.rule import Rule
 from core.uop.uop import UOp
-from core.uop.visits import Visits
 from viz.environment import absolute
 from viz.files.alive import is_worker
 from viz.format.schema import DECLINE, IDLE, MATCH, REBUILD
@@ -194,7 +195,7 @@ class Recorder:
         """Writes what has happened so far."""
         self._worker.do(self._guarded(self._flush))
 
-    # what is observed: see core.uop.observe.Observer
+    # what is observed: see core.uop.engine.observe.Observer
 
     def context_begin(self, name: str, kind: str, meta: Mapping[str, object]) -> None:
         """See Observer; so for all methods below."""

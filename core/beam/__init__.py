@@ -19,9 +19,9 @@ from core.passes.optimize.search import Found, Limits, Told, search
 from core.runtime.device import Device
 from core.runtime.emulator.device import EmulatorDevice
 from core.target import Target
-from core.uop.asking import asked_for_kernel, kernel_lines
+from core.uop.engine.asking import asked_for_kernel, kernel_lines
 from core.uop.kernelinfo import KernelInfo, Opt
-from core.uop.policy import in_force
+from core.uop.patterns.policy import in_force
 from core.uop.uop import UOp
 
 __all__ = ["searched", "tuned"]

@@ -16,9 +16,9 @@ from core.helpers import Flag
 from core.isolation import child
 from core.isolation.client import Worker
 from core.passes.optimize.search import Opts
-from core.uop.args import decode_arg, encode_arg
+from core.uop.data.args import decode_arg, encode_arg
+from core.uop.data.serial import to_data
 from core.uop.kernelinfo import Opt
-from core.uop.serial import to_data
 from core.uop.uop import UOp
 
 WORKER = "core.beam.worker"

@@ -23,9 +23,9 @@ from core.runtime.gpu.device import GpuDevice
 from core.target import Target
 from core.toolchain.kept import Kept, code_digest
 from core.toolchain.processor import host
-from core.uop.args import decode_arg, encode_arg
+from core.uop.data.args import decode_arg, encode_arg
+from core.uop.data.serial import digest
 from core.uop.kernelinfo import Opt
-from core.uop.serial import digest
 from core.uop.uop import UOp
 
 VERSION: Final = 1

@@ -34,9 +34,9 @@ from core.target import Target
 from core.toolchain.program import Program
 from core.trial.difference import differences
 from core.trial.trial import Trial, arguments
-from core.uop.args import decode_arg, encode_arg
+from core.uop.data.args import decode_arg, encode_arg
+from core.uop.data.serial import from_data
 from core.uop.kernelinfo import Opt
-from core.uop.serial import from_data
 from core.uop.uop import UOp
 
 MAX_BYTES: Final = 1 << 30

@@ -1,8 +1,8 @@
 """Runs a kernel in a process of its own, with limits, and compares it with the reference.
 
-The kernel travels as typed JSON (`core/uop/serial.py`); what comes back is JSON, too. A kernel that
-crashes, hangs or eats all memory ends its process and becomes a RunError here. Never forks, never
-pickles.
+The kernel travels as typed JSON (`core/uop/data/serial.py`); what comes back is JSON, too. A kernel
+that crashes, hangs or eats all memory ends its process and becomes a RunError here. Never forks,
+never pickles.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from core.errors import RunError
 from core.isolation import child
 from core.isolation.client import Fault
 from core.isolation.limits import MEMORY_LIMIT
-from core.uop.args import encode_arg
+from core.uop.data.args import encode_arg
+from core.uop.data.serial import to_data
 from core.uop.kernelinfo import Opt
-from core.uop.serial import to_data
 from core.uop.uop import UOp
 
 WORKER = "core.isolation.worker"

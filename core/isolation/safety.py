@@ -15,12 +15,12 @@ from core.dtype import AddrSpace, PtrDType, dtypes
 from core.errors import RunError
 from core.helpers import prod
 from core.shape import ShapeTracker, View
-from core.uop.givenkernel import check_node
+from core.uop.call.givenkernel import check_node
 from core.uop.kernelinfo import KernelInfo
 from core.uop.kernels import is_lowered
-from core.uop.ldmatrix import ROW
 from core.uop.ops import GroupOp, Ops
-from core.uop.spec import ast_spec, index_spec, verify
+from core.uop.spec.ldmatrix import ROW
+from core.uop.spec.spec import ast_spec, index_spec, verify
 from core.uop.uop import UOp
 
 MAX_BYTES: Final = 1 << 31

@@ -31,10 +31,10 @@ from core.runtime.reference.inputs import Values, random_inputs
 from core.runtime.reference.kernel import evaluate_kernel
 from core.trial.difference import differences, first_wrong
 from core.trial.trial import Trial, arguments, resources_of
-from core.uop.args import decode_arg
+from core.uop.data.args import decode_arg
+from core.uop.data.serial import from_data
 from core.uop.kernelinfo import Opt
-from core.uop.policy import Policy, following
-from core.uop.serial import from_data
+from core.uop.patterns.policy import Policy, following
 from core.uop.uop import UOp
 
 _WARM: Final = 3

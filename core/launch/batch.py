@@ -13,9 +13,9 @@ from core.runtime.awaited import concerns
 from core.runtime.buffer import buffer_of
 from core.runtime.counters import GlobalCounters
 from core.runtime.device import Device
-from core.uop.observe import attached
+from core.uop.engine.observe import attached
 from core.uop.ops import Ops
-from core.uop.policy import in_force
+from core.uop.patterns.policy import in_force
 
 
 class Batch:

@@ -25,9 +25,9 @@ from core.runtime.device import Device
 from core.target import Target
 from core.toolchain.program import Program
 from core.uop import Ops, UOp
-from core.uop.givenkernel import check_ast
-from core.uop.observe import Observer, attached
-from core.uop.policy import in_force
+from core.uop.call.givenkernel import check_ast
+from core.uop.engine.observe import Observer, attached
+from core.uop.patterns.policy import in_force
 
 
 class Item(Protocol):

@@ -11,7 +11,7 @@ from math import gcd
 
 from core.dtype import dtypes
 from core.uop import Ops, UOp
-from core.uop.derive import fold
+from core.uop.facts.derive import fold
 
 
 def gate_of(place: UOp) -> UOp | None:

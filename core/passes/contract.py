@@ -14,8 +14,8 @@ from typing import Generic, TypeVar
 from core.errors import CompileError, SpecError
 from core.helpers import SPEC
 from core.uop import Ops, PatternMatcher, UOp
-from core.uop.policy import in_force, stage
-from core.uop.spec import verify
+from core.uop.patterns.policy import in_force, stage
+from core.uop.spec.spec import verify
 
 Context = TypeVar("Context")
 

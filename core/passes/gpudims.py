@@ -17,9 +17,9 @@ from core.helpers import prod
 from core.passes.view_index import ravel, unravel
 from core.target import Target
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
-from core.uop.atlaunch import known_at_launch
+from core.uop.call.atlaunch import known_at_launch
 from core.uop.kernelinfo import AxisType
-from core.uop.rule import Assumes
+from core.uop.patterns.rule import Assumes
 
 _grid = (AxisType.GLOBAL,)
 _group = (AxisType.LOCAL, AxisType.WARP, AxisType.GROUP_REDUCE)

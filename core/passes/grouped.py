@@ -20,8 +20,8 @@ from core.passes.view_index import ravel
 from core.target import Target
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
 from core.uop.kernelinfo import AxisType
+from core.uop.patterns.rule import Assumes
 from core.uop.pointer import pointer_of
-from core.uop.rule import Assumes
 
 
 @dataclass

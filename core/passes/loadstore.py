@@ -18,7 +18,7 @@ from core.passes.address import Lane, Run, gate_of, lane_at, pieces, runs
 from core.passes.lanes import sink_lanes
 from core.target import Target
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
-from core.uop.derive import fold
+from core.uop.facts.derive import fold
 from core.uop.pointer import address_space
 from core.uop.symbolic import symbolic_index
 

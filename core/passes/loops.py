@@ -2,7 +2,8 @@
 
 Loops over the same ranges, inside the same loops, that do not need each other become one; any other
 gets ranges of its own. Of ranges ended together, a loop shared out between threads is outermost,
-then those with the smaller numbers. Never changes what an iteration does."""
+then those with the smaller numbers. Never changes what an iteration does.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +11,9 @@ from collections.abc import Mapping
 
 from core.target import Target
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
+from core.uop.engine.substitute import substitute
 from core.uop.kernelinfo import AxisType
-from core.uop.rule import Assumes
-from core.uop.substitute import substitute
+from core.uop.patterns.rule import Assumes
 
 
 @rule(UPat(Ops.END, name="end"), assumes=(Assumes.CONTEXT,))

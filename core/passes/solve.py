@@ -12,7 +12,7 @@ from enum import Enum
 
 from core.dtype import DType, dtypes
 from core.uop import Ops, UOp
-from core.uop.derive import fold
+from core.uop.facts.derive import fold
 
 Linear = tuple[int, UOp | None]
 

@@ -17,10 +17,10 @@ from core.passes.optimize.access import strides_of
 from core.passes.view_index import ravel
 from core.target import Target
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
+from core.uop.engine.substitute import substitute
 from core.uop.kernelinfo import AxisType, KernelInfo
+from core.uop.patterns.rule import Assumes
 from core.uop.pointer import pointer_of
-from core.uop.rule import Assumes
-from core.uop.substitute import substitute
 
 PANEL_BYTES = 1 << 18
 """Half of the second-level cache of the smaller processors in use."""

@@ -12,7 +12,7 @@ from core.passes.solve import exact, linear, size_of
 from core.passes.view_index import all_of
 from core.target import Target
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
-from core.uop.atlaunch import known_at_launch
+from core.uop.call.atlaunch import known_at_launch
 from core.uop.kernelinfo import AxisType
 from core.uop.symbolic import clauses
 

@@ -14,13 +14,13 @@ from core.errors import CompileError
 from core.passes.span import Exactness
 from core.target import Target
 from core.uop import GroupOp, Ops, UOp
-from core.uop.givenkernel import hint
-from core.uop.kernelcall import Parameter
+from core.uop.call.givenkernel import hint
+from core.uop.call.kernelcall import Parameter
 from core.uop.kernelinfo import KernelInfo
 from core.uop.kernels import is_lowered
 from core.uop.pointer import pointer_of
 from core.uop.show import excerpt
-from core.uop.spec import index_spec, violation
+from core.uop.spec.spec import index_spec, violation
 
 
 def check_written(

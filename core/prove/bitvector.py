@@ -1,4 +1,4 @@
-"""Terms as z3 bit-vectors, with the meaning of `core/uop/meaning.py`, to prove them equal.
+"""Terms as z3 bit-vectors, with the meaning of `core/uop/facts/meaning.py`, to prove them equal.
 
 Floats, memory and reductions are unknown functions there: what is proved holds whatever they are,
 and what is not may still be equal. z3 is optional (`pip install "uopviz[check]"`). Never samples.

@@ -35,7 +35,7 @@ from core.prove.value import UnknownMeaningError
 from core.prove.verdict import MAX_VALUES, Verdict
 from core.prove.writes import matched
 from core.uop import Ops, UOp
-from core.uop.rule import Assumes
+from core.uop.patterns.rule import Assumes
 
 MAX_TRIED: Final = 1 << 16
 """Values that are all tried."""

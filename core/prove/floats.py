@@ -19,7 +19,7 @@ from core.prove.term import Kind, Term, postorder
 from core.prove.value import UnknownMeaningError
 from core.prove.verdict import Verdict
 from core.uop import Ops
-from core.uop.rule import Assumes
+from core.uop.patterns.rule import Assumes
 
 Array = npt.NDArray[Any]
 EXACT: Final = "exact"

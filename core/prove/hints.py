@@ -17,7 +17,7 @@ from core.dtype import DType, dtypes
 from core.prove.rounding import units
 from core.prove.term import Kind, Term, postorder
 from core.uop import Ops, UOp
-from core.uop.meaning_arrays import numpy_dtype, round_array
+from core.uop.facts.meaning_arrays import numpy_dtype, round_array
 
 Array = npt.NDArray[Any]
 MAX_CONSTANTS: Final = 24

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from core.dtype import DType, dtypes
-from core.uop.meaning import divide
+from core.uop.facts.meaning import divide
 from core.uop.ops import Ops
 
 

@@ -118,8 +118,8 @@ def rounding_of(state: UOp) -> float:
 
 def signs_open(state: UOp) -> bool:
     """Whether the sign of a zero that a state stores may depend on the order of what is combined:
-    of MAX it is left open (core/uop/meaning.py), a sum may begin with 0.0 or with its first value,
-    and a product that is not rounded before it is added need not be a zero."""
+    of MAX it is left open (core/uop/facts/meaning.py), a sum may begin with 0.0 or with its first
+    value, and a product that is not rounded before it is added need not be a zero."""
     return any(
         _float_of(u) is not None and (u.op in _REDUCES or u.op in _OPEN) for u in state.toposort()
     )

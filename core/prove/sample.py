@@ -20,7 +20,7 @@ from core.dtype import DType, dtypes
 from core.prove.rounding import units
 from core.prove.term import Kind, Term, postorder
 from core.prove.value import UnknownMeaningError
-from core.uop.meaning_arrays import evaluate_arrays, numpy_dtype, round_array
+from core.uop.facts.meaning_arrays import evaluate_arrays, numpy_dtype, round_array
 from core.uop.ops import GroupOp, Ops
 
 Array = npt.NDArray[Any]

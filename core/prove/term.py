@@ -3,8 +3,8 @@
 A term is a constant, an input, an element that is read from memory, a reduction, or an op on terms.
 They are interned in a `Terms`, so equal terms are one object. Integer sums are kept as linear
 combinations modulo the width of the dtype, which makes two orders of a sum one term. Every
-simplification is exact for all values, under the meaning of `core/uop/meaning.py`; none needs the
-rules that are checked with terms.
+simplification is exact for all values, under the meaning of `core/uop/facts/meaning.py`; none needs
+the rules that are checked with terms.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from core.prove.node import (
     whole,
     within,
 )
-from core.uop.meaning import evaluate
+from core.uop.facts.meaning import evaluate
 from core.uop.ops import GroupOp, Ops
 
 _COMMUTATIVE: Final = GroupOp.Commutative - {Ops.ADD}
@@ -41,7 +41,7 @@ class Terms:
         self._made: dict[tuple[Any, ...], Term] = {}
         self.open: dict[Term, tuple[Term, Term]] = {}
         """Of what is undefined: the condition under which it is asked for, and the value that the
-        op has there by the tables of `core/uop/meaning.py`."""
+        op has there by the tables of `core/uop/facts/meaning.py`."""
 
     def __len__(self) -> int:
         return len(self._made)

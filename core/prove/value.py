@@ -30,7 +30,7 @@ from core.prove.places import MEMORIES, Address, Axis, Value, Write
 from core.prove.stored import stored_by
 from core.prove.term import Term, Terms
 from core.uop import GroupOp, Ops, UOp
-from core.uop.meaning import UNLESS_NAN, UNLESS_ZERO
+from core.uop.facts.meaning import UNLESS_NAN, UNLESS_ZERO
 
 _INT: Final = dtypes.int64
 _LOOPS: Final = frozenset({Ops.RANGE, Ops.SPECIAL, Ops.CONST})

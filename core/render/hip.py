@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.render.cstyle import render_with
-from core.render.cstyle_dialect import TYPES, Dialect
-from core.render.cstyle_matrix import hip_product
+from core.render.c_lines.dialect import TYPES, Dialect
+from core.render.c_lines.function import render_with
+from core.render.c_lines.matrix import hip_product
 from core.render.rendered import Rendered
 from core.target import Target
 from core.uop.uop import UOp

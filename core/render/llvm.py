@@ -12,14 +12,14 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from core.dtype import AddrSpace, PtrDType, dtypes
-from core.render import llvm_alu, llvm_cast
-from core.render.amd_matrix import call_of
 from core.render.listing import Listing, resolve
-from core.render.llvm_alu import write_alu
-from core.render.llvm_cast import write_bitcast, write_cast
-from core.render.llvm_dialect import Dialect, dialect_of
-from core.render.llvm_types import constant
-from core.render.llvm_writer import METADATA, Operand, Writer
+from core.render.llvm_lines import alu, cast
+from core.render.llvm_lines.alu import write_alu
+from core.render.llvm_lines.amd_matrix import call_of
+from core.render.llvm_lines.cast import write_bitcast, write_cast
+from core.render.llvm_lines.dialect import Dialect, dialect_of
+from core.render.llvm_lines.types import constant
+from core.render.llvm_lines.writer import METADATA, Operand, Writer
 from core.render.rendered import Lines, Rendered
 from core.target import Target
 from core.uop.kernelinfo import AxisType
@@ -27,7 +27,7 @@ from core.uop.ops import GroupOp, Ops
 from core.uop.pointer import address_space, pointer_of
 from core.uop.uop import UOp
 
-INTRINSICS: Final = llvm_alu.INTRINSICS | llvm_cast.INTRINSICS | {"masked.load"}
+INTRINSICS: Final = alu.INTRINSICS | cast.INTRINSICS | {"masked.load"}
 """The LLVM intrinsics that CPU code calls, without the types in their names."""
 
 

@@ -13,11 +13,11 @@ from typing import Final
 
 from core.errors import RenderError
 from core.render.listing import Listing, resolve
-from core.render.ptx_alu import write_alu
-from core.render.ptx_cast import write_cast, write_word
-from core.render.ptx_matrix import version_of, write_product
-from core.render.ptx_memory import Memory
-from core.render.ptx_writer import Writer, class_of, type_of
+from core.render.ptx_lines.alu import write_alu
+from core.render.ptx_lines.cast import write_cast, write_word
+from core.render.ptx_lines.matrix import version_of, write_product
+from core.render.ptx_lines.memory import Memory
+from core.render.ptx_lines.writer import Writer, class_of, type_of
 from core.render.rendered import Lines, Rendered
 from core.target import Target
 from core.uop.ops import GroupOp, Ops

@@ -17,7 +17,7 @@ from core.errors import RunError
 from core.runtime.allocator import Allocator, Place
 from core.runtime.memory import account, allocator_of
 from core.runtime.numeric import memory_dtype
-from core.uop.observe import MemoryChange
+from core.uop.engine.observe import MemoryChange
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 

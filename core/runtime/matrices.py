@@ -15,7 +15,7 @@ import numpy.typing as npt
 from core.dtype import dtypes
 from core.tensor_cores.fragment import Fragment
 from core.tensor_cores.instruction import TensorCore
-from core.uop.meaning_arrays import round_array
+from core.uop.facts.meaning_arrays import round_array
 
 Array = npt.NDArray[Any]
 _ROWS: Final = {"mk": ("m", "k"), "nk": ("k", "n"), "mn": ("m", "n")}

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Final
 
 from core.runtime.allocator import Allocator
-from core.uop.observe import MemoryChange, attached
+from core.uop.engine.observe import MemoryChange, attached
 
 
 class Allocators:

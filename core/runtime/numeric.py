@@ -2,7 +2,7 @@
 
 bfloat16 and 8-bit floats are not NumPy's: in memory they are unsigned integers of their bits, in
 computation float32 values that are rounded back to the dtype after every operation (by
-`core/uop/meaning_arrays.py`, not here).
+`core/uop/facts/meaning_arrays.py`, not here).
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, ParamSpec, TypeVar
 
 from core.errors import UopvizError
-from core.uop.caller import CORE, here, origin, user_line
+from core.uop.engine.caller import CORE, here, origin, user_line
 from core.uop.frames import caller_frame
 from core.uop.uop import creating
 

@@ -15,8 +15,8 @@ from core.tile.addresses import Points, in_shared
 from core.tile.layout import Axis, Layout
 from core.tile.team import index
 from core.tile.tiles import ST
-from core.uop.ldmatrix import LANES, ROW
 from core.uop.ops import Ops
+from core.uop.spec.ldmatrix import LANES, ROW
 from core.uop.uop import UOp
 
 

@@ -25,7 +25,7 @@ from core.tile.sizes import A_SIZE, Size, is_size, most, shown
 from core.tile.swizzle import Swizzle
 from core.tile.team import Building, index
 from core.tile.tiles import GL, RT, RV, ST, SV, Each
-from core.uop.asking import asked_for_kernel, begin_work
+from core.uop.engine.asking import asked_for_kernel, begin_work
 from core.uop.kernelinfo import KERNEL_NAME, AxisType, KernelInfo
 from core.uop.ops import Ops
 from core.uop.uop import UOp

@@ -13,7 +13,7 @@ import re
 from typing import Any, Final
 
 from core.errors import CompileError
-from core.render.amd_matrix import call_of
+from core.render.llvm_lines.amd_matrix import call_of
 from core.target import Target
 
 _SHARED: Final = (

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from core.dtype import DType
 from core.target import Target
-from core.uop.atlaunch import value_at_launch
+from core.uop.call.atlaunch import value_at_launch
 from core.uop.uop import UOp
 
 

@@ -1,8 +1,7 @@
 """The IR: interned graph nodes, patterns over them, and the engine that rewrites them.
 
-What programs use has its name here. Most are imported when they are asked for: a viewer of traces
-reads nodes, and needs neither the engine nor its rules. `rule` cannot wait: its module has the same
-name, and would take its place.
+What programs use has its name here, and is imported when it is asked for: a viewer of traces reads
+nodes, and needs neither the engine nor its rules.
 """
 
 from __future__ import annotations
@@ -10,27 +9,29 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any, Final
 
-from core.uop.rule import Rule, rule
-
 if TYPE_CHECKING:
-    from core.uop.matcher import PatternMatcher as PatternMatcher
-    from core.uop.observe import track_rewrites as track_rewrites
+    from core.uop.engine.observe import track_rewrites as track_rewrites
+    from core.uop.engine.rewrite import graph_rewrite as graph_rewrite
+    from core.uop.engine.rewrite import graph_rewrite_map as graph_rewrite_map
     from core.uop.ops import GroupOp as GroupOp
     from core.uop.ops import Ops as Ops
-    from core.uop.rewrite import graph_rewrite as graph_rewrite
-    from core.uop.rewrite import graph_rewrite_map as graph_rewrite_map
+    from core.uop.patterns.matcher import PatternMatcher as PatternMatcher
+    from core.uop.patterns.rule import Rule as Rule
+    from core.uop.patterns.rule import rule as rule
+    from core.uop.patterns.upat import UPat as UPat
     from core.uop.uop import UOp as UOp
-    from core.uop.upat import UPat as UPat
 
 _HOMES: Final = {
     "GroupOp": "core.uop.ops",
     "Ops": "core.uop.ops",
-    "PatternMatcher": "core.uop.matcher",
+    "PatternMatcher": "core.uop.patterns.matcher",
+    "Rule": "core.uop.patterns.rule",
     "UOp": "core.uop.uop",
-    "UPat": "core.uop.upat",
-    "graph_rewrite": "core.uop.rewrite",
-    "graph_rewrite_map": "core.uop.rewrite",
-    "track_rewrites": "core.uop.observe",
+    "UPat": "core.uop.patterns.upat",
+    "graph_rewrite": "core.uop.engine.rewrite",
+    "graph_rewrite_map": "core.uop.engine.rewrite",
+    "rule": "core.uop.patterns.rule",
+    "track_rewrites": "core.uop.engine.observe",
 }
 __all__ = [
     "GroupOp",

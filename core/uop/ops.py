@@ -1,6 +1,6 @@
 """`Ops`: every kind of node that a UOp graph can hold, and the named groups of them.
 
-Says nothing of what an op computes; that is the meaning table (`core/uop/meaning.py`).
+Says nothing of what an op computes; that is the meaning table (`core/uop/facts/meaning.py`).
 """
 
 from __future__ import annotations

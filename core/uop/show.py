@@ -9,8 +9,8 @@ from typing import Final
 
 from core.dtype import dtypes
 from core.errors import UopvizError
+from core.uop.facts.lengths import Lengths
 from core.uop.kernelinfo import AxisType
-from core.uop.lengths import Lengths
 from core.uop.node import Shape
 from core.uop.ops import GroupOp, Ops
 from core.uop.uop import UOp

@@ -18,19 +18,19 @@ from core.dtype import ConstType, DType, dtypes, truncate
 from core.errors import DeviceError, DTypeError
 from core.helpers import prod
 from core.uop.arithmetic import Arithmetic
-from core.uop.bounds import bounds
-from core.uop.derive import derive
+from core.uop.facts.bounds import bounds
+from core.uop.facts.derive import derive
+from core.uop.facts.lengths import Lengths, lengths_of
+from core.uop.facts.ranges import ranges_of
+from core.uop.facts.shapes import device_of, shape_of, shown
+from core.uop.facts.shards import axis_of, rows_and_columns
+from core.uop.facts.users import Users
+from core.uop.facts.uses import Nobody, Program, Uses
 from core.uop.kernelinfo import AxisType, KernelInfo
 from core.uop.late import Late
-from core.uop.lengths import Lengths, lengths_of
 from core.uop.movement import Movement
 from core.uop.node import DeviceName, Shape
 from core.uop.ops import GroupOp, Ops
-from core.uop.ranges import ranges_of
-from core.uop.shapes import device_of, shape_of, shown
-from core.uop.shards import axis_of, rows_and_columns
-from core.uop.users import Users
-from core.uop.uses import Nobody, Program, Uses
 from core.uop.variables import Variables
 
 program: Program[UOp] = Program()
@@ -41,7 +41,7 @@ _keeping_uses = False
 
 class Creating(threading.local):
     """What this thread's new nodes are marked with: where the user asked for them, as
-    `core/uop/origin.py` describes it, or None."""
+    `core/uop/engine/origin.py` describes it, or None."""
 
     origin: str | None = None
     find: Callable[[], str | None] | None = None
@@ -209,7 +209,7 @@ class UOp(Arithmetic, Movement, Variables):
         return f"UOp({self.op.name}, {self.dtype}, {len(self.src)} src{arg}{tag})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        raise TypeError("a UOp is not pickled: core/uop/serial.py writes graphs as typed data")
+        raise TypeError("a UOp is not pickled: core/uop/data/serial.py writes graphs as typed data")
 
     # what follows from the sources, computed once
 

@@ -45,8 +45,8 @@ STALLED: Final = 8
 _PROGRAM: Final = textwrap.dedent(
     """
     import sys, time
-    from core.uop.observe import context
-    from core.uop.rewrite import graph_rewrite
+    from core.uop.engine.observe import context
+    from core.uop.engine.rewrite import graph_rewrite
     from tests.viz.samples import random_graph, rules
     i = 0
     while True:
@@ -61,8 +61,8 @@ _PROGRAM: Final = textwrap.dedent(
 _STEADY: Final = textwrap.dedent(
     """
     import sys, threading, time
-    from core.uop.observe import context
-    from core.uop.rewrite import graph_rewrite
+    from core.uop.engine.observe import context
+    from core.uop.engine.rewrite import graph_rewrite
     from tests.viz.samples import random_graph, rules
     stop = threading.Event()
     threading.Thread(target=lambda: (sys.stdin.readline(), stop.set()), daemon=True).start()

@@ -59,7 +59,7 @@ def test_scripts_and_deleting(explorer: Explorer) -> None:
     more.click()
     with page.expect_download() as script:
         page.get_by_role("button", name="Save a reproduction script").click()
-    assert "from core.uop.serial import from_data" in Path(script.value.path()).read_text()
+    assert "from core.uop.data.serial import from_data" in Path(script.value.path()).read_text()
     more.click()
     page.get_by_role("button", name="Delete", exact=True).click()
     expect(rows).to_have_count(before - 1)

@@ -13,7 +13,7 @@ import pytest
 from core import Tensor, TinyJit, Variable, nn
 from core.errors import RunError
 from core.runtime.buffer import buffer_of
-from core.uop.parts import parts_of
+from core.uop.call.parts import parts_of
 from core.uop.uop import UOp
 
 TWO = ("CPU", "CPU:1")

@@ -24,8 +24,8 @@ from core.passes.schedule import pipeline as schedule
 from core.render.llvm import INTRINSICS
 from core.target import Target
 from core.uop import Ops
+from core.uop.engine.observe import NullObserver, observing
 from core.uop.kernelinfo import OptOps
-from core.uop.observe import NullObserver, observing
 from tests.docs.generate import FILES, documents, generated, parts_in
 from tests.docs.markdown import cell
 from tests.docs.of_core import MEANINGS, ROOT, modules, op_docs, rule_sets

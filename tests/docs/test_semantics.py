@@ -19,7 +19,7 @@ from core.dtype import DType, dtypes
 from core.prove.decide import Checker
 from core.target import targets
 from core.uop import GroupOp, Ops, UOp
-from core.uop.meaning import evaluate, threefry
+from core.uop.facts.meaning import evaluate, threefry
 from tests.core.uop.evaluator import same
 
 TEXT: Final = (Path(__file__).parents[2] / "docs" / "semantics.md").read_text(encoding="utf-8")

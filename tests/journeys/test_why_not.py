@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, expect
 from core.dtype import dtypes
 from core.passes.decompose.fuse import multiply_add
 from core.uop import Ops, UOp
-from core.uop.explain import Misfits, misfit
+from core.uop.engine.explain import Misfits, misfit
 from tests.browser.served import Process
 from tests.browser.test_keys import focus_of
 from tests.journeys.reader import SLOW, Reader

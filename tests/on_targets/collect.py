@@ -16,8 +16,8 @@ from typing import Any, Final
 
 import core
 from core.uop import UOp
-from core.uop.observe import NullObserver, attach, observing
-from core.uop.serial import digest, from_data, to_data
+from core.uop.data.serial import digest, from_data, to_data
+from core.uop.engine.observe import NullObserver, attach, observing
 
 FOLDER: Final = "ON_TARGETS_FOLDER"
 """The environment variable that tells the plugin where to write."""

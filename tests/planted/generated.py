@@ -12,7 +12,7 @@ from random import Random
 from typing import Any, Final
 
 import core
-from core.uop.rule import Rule
+from core.uop.patterns.rule import Rule
 from tests.mutants import texts_of
 from tests.planted.mistake import ROOT, Kind, Mistake
 

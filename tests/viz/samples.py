@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 
 from core.dtype import dtypes
-from core.uop.matcher import PatternMatcher
 from core.uop.ops import Ops
-from core.uop.rule import rule
+from core.uop.patterns.matcher import PatternMatcher
+from core.uop.patterns.rule import rule
+from core.uop.patterns.upat import UPat
 from core.uop.uop import UOp
-from core.uop.upat import UPat
 
 
 @rule(UPat.var("x", dtypes.ints) + 0)

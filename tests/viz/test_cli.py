@@ -20,7 +20,7 @@ import pytest
 import viz
 from core.errors import ServerError
 from core.tensor import Tensor
-from core.uop.rewrite import graph_rewrite
+from core.uop.engine.rewrite import graph_rewrite
 from tests.viz.samples import random_graph, rules
 from viz.cli import main
 from viz.command.parser import build_parser, commands_of

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 import viz
-from core.uop.observe import context
-from core.uop.rewrite import graph_rewrite
+from core.uop.engine.observe import context
+from core.uop.engine.rewrite import graph_rewrite
 from tests.viz.samples import random_graph, rules
 from viz.cli import main
 from viz.command import serving

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from core.uop.observe import context
-from core.uop.rewrite import graph_rewrite
+from core.uop.engine.observe import context
+from core.uop.engine.rewrite import graph_rewrite
 from tests.docs.shapes import Shapes, declarations
 from tests.viz.samples import random_graph, rules
 from tests.viz.test_cli import run

@@ -34,8 +34,8 @@ from viz.write.writer import TraceWriter
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = """
 import sys
-from core.uop.observe import context
-from core.uop.rewrite import graph_rewrite
+from core.uop.engine.observe import context
+from core.uop.engine.rewrite import graph_rewrite
 from tests.viz.samples import random_graph, rules
 with context("work", "kernel"):
     graph_rewrite(random_graph(1), rules, name="simplify")

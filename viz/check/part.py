@@ -18,9 +18,9 @@ from core.errors import BudgetError, FormatError, TraceError, UopvizError
 from core.prove.decide import LENGTHS, RENAMED, Checker, Options
 from core.prove.loops import change_of_variables, same_work
 from core.prove.verdict import Verdict
-from core.uop.args import decode_dtype
+from core.uop.data.args import decode_dtype
 from core.uop.ops import Ops
-from core.uop.rule import Assumes
+from core.uop.patterns.rule import Assumes
 from core.uop.uop import UOp
 from viz.budget import Budget, within
 from viz.check.around import Around, step_around

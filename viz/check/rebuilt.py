@@ -9,8 +9,8 @@ import functools
 from typing import Final
 
 from core.errors import FormatError
-from core.uop.args import Json
-from core.uop.serial import decode_node
+from core.uop.data.args import Json
+from core.uop.data.serial import decode_node
 from core.uop.uop import UOp
 from viz.budget import take
 from viz.coredialect.graph import argument

@@ -27,8 +27,8 @@ from core.runtime.reference.evaluate.shaped import evaluate_shaped, read_view
 from core.runtime.reference.kernel import evaluate_kernel, evaluations
 from core.shape import ShapeTracker
 from core.uop import GroupOp, Ops, UOp
+from core.uop.facts.meaning_arrays import evaluate_arrays, round_array
 from core.uop.kernels import output_count
-from core.uop.meaning_arrays import evaluate_arrays, round_array
 
 MAX_EVALUATIONS: Final = 1 << 13
 """Nodes of one kernel that are evaluated one after the other."""

@@ -17,9 +17,9 @@ import numpy as np
 
 from core.dtype import dtypes
 from core.errors import BudgetError, TraceError, UopvizError
+from core.uop.data.serial import decode_node
+from core.uop.facts.shapes import shown
 from core.uop.ops import Ops
-from core.uop.serial import decode_node
-from core.uop.shapes import shown
 from core.uop.uop import UOp
 from viz.budget import part, take
 from viz.coredialect.openranges import OpenRanges

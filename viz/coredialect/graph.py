@@ -7,15 +7,16 @@ import json
 from typing import Any
 
 from core.errors import BudgetError, UopvizError
-from core.uop.args import decode_arg
-from core.uop.serial import MAX_ORIGIN
+from core.uop.data.args import decode_arg
+from core.uop.data.serial import MAX_ORIGIN
 from viz.budget import take
 from viz.format.pack import take_json
 from viz.read.tracefile import TraceFile
 
 
 def graph_data(file: TraceFile, order: list[int]) -> dict[str, Any]:
-    """Nodes of a file in the form of `core.uop.serial`; `order` has sources before users and ends
+    """Nodes of a file in the form of `core.uop.data.serial`; `order` has sources before users and
+    ends
     in the root. Origins are those of the kernel with that root. Raises BudgetError."""
     position = {node: i for i, node in enumerate(order)}
     fields = [file.nodes.field(name) for name in ("op", "dtype", "arg", "tag")]

@@ -1,7 +1,8 @@
 """Which loops each node of a graph still depends on, as text such as "L0 R1".
 
-The sets are those of `core.uop.ranges`, kept as bits of integers: where 4,000 loops are open in
-4,000 nodes, sets of nodes would take half a gigabyte. Takes what it needs from the budget in force.
+The sets are those of `core.uop.facts.ranges`, kept as bits of integers: where 4,000 loops are open
+in 4,000 nodes, sets of nodes would take half a gigabyte. Takes what it needs from the budget in
+force.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
+from core.uop.engine.origin import COMPUTING
 from core.uop.ops import GroupOp, Ops
-from core.uop.origin import COMPUTING
 from viz.dialect.dialect import Op
 
 _GROUPS: Final[Mapping[str, frozenset[Ops]]] = {

@@ -1,7 +1,7 @@
 """How long the tries of each rule took in each pass, as read from a file.
 
 Packed as it was written: a large run has a row for each of some hundred thousand pairs of pass and
-rule. Never counts tries that took no time of their own: `core/uop/visits.py` says which do.
+rule. Never counts tries that took no time of their own: `core/uop/engine/visits.py` says which do.
 """
 
 from __future__ import annotations

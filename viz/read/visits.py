@@ -2,7 +2,8 @@
 
 A visit goes through the rules of a set in order, those whose pattern may begin with the node's op,
 until one ends it by an answer or an error. So the tries of all rules, thousands per pass, follow
-from a few counts per op; `core/uop/visits.py` says what a try is. Never looks at single events.
+from a few counts per op; `core/uop/engine/visits.py` says what a try is. Never looks at single
+events.
 """
 
 from __future__ import annotations

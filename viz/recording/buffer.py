@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from core.uop.rule import Rule
+from core.uop.patterns.rule import Rule
 from core.uop.uop import UOp
 from viz.format.schema import MATCH
 from viz.recording.reports import Report

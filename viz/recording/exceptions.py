@@ -13,10 +13,11 @@ from typing import Final
 
 import core
 from core.errors import UopvizError
-from core.uop import match_compiled, match_interpreted, matcher, observe, rewrite
+from core.uop.engine import observe, rewrite
+from core.uop.patterns import compiled, interpreted, matcher
 
 _ENGINE: Final = frozenset(
-    str(m.__file__) for m in (match_compiled, match_interpreted, matcher, observe, rewrite)
+    str(m.__file__) for m in (compiled, interpreted, matcher, observe, rewrite)
 )
 OURS: Final = tuple(
     f"{folder}{os.sep}" for folder in (Path(core.__file__).parent, Path(__file__).parents[1])

@@ -18,7 +18,7 @@ import numpy as np
 
 from core.dtype import DType
 from core.errors import UopvizError
-from core.uop.args import encode_arg
+from core.uop.data.args import encode_arg
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 from viz.format.pack import Ints

@@ -12,8 +12,8 @@ import linecache
 from typing import Final, TypedDict
 
 from core.dtype import DType
-from core.uop.rule import Rule
-from core.uop.upat import UPat
+from core.uop.patterns.rule import Rule
+from core.uop.patterns.upat import UPat
 
 MAX_LINES: Final = 400
 """Longer functions are cut, with a note."""

@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from core.uop.matcher import PatternMatcher
-from core.uop.observe import MemoryChange
-from core.uop.rule import Rule
+from core.uop.engine.observe import MemoryChange
+from core.uop.engine.visits import Visits
+from core.uop.patterns.matcher import PatternMatcher
+from core.uop.patterns.rule import Rule
 from core.uop.uop import UOp
-from core.uop.visits import Visits
 
 
 @dataclass(slots=True, eq=False)

@@ -14,12 +14,12 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from core.kernelname import kernel_name
-from core.uop.matcher import PatternMatcher
-from core.uop.observe import MemoryChange
-from core.uop.origin import lines_in
-from core.uop.rule import Rule
+from core.uop.engine.observe import MemoryChange
+from core.uop.engine.origin import lines_in
+from core.uop.engine.visits import Visits
+from core.uop.patterns.matcher import PatternMatcher
+from core.uop.patterns.rule import Rule
 from core.uop.uop import UOp
-from core.uop.visits import Visits
 from viz.format.events import Events
 from viz.format.pack import Ints
 from viz.format.schema import DECLINE, MATCH, REBUILD

@@ -444,7 +444,8 @@ class Store:
             return {"text": process.dialect.act(action, process.file, process.facts, root)}
 
     def kernel_graph(self, context: int) -> tuple[dict[str, Any], list[int]] | None:
-        """A kernel's AST as data for `core.uop.serial.from_data`, and the numbers of its nodes in
+        """A kernel's AST as data for `core.uop.data.serial.from_data`, and the numbers of its nodes
+        in
         the run, in the order of the data; None where there is none."""
         with self._lock:
             found = self._files.find(context, lambda f: f.contexts)

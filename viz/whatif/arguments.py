@@ -21,7 +21,7 @@ from core.runtime.numeric import Array, from_memory, to_memory
 from core.runtime.reference.inputs import Values, corner_floats, random_inputs
 from core.runtime.reference.spans import index_spans
 from core.trial.trial import arguments
-from core.uop.meaning_arrays import round_array
+from core.uop.facts.meaning_arrays import round_array
 from core.uop.ops import GroupOp, Ops
 from core.uop.pointer import pointer_of
 from core.uop.uop import UOp

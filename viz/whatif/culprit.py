@@ -22,12 +22,12 @@ from core.runtime.reference.kernel import evaluate_kernel
 from core.runtime.reference.selfreads import KERNELIZE, SELF_READS, misread
 from core.target import Target
 from core.uop.kernelinfo import KernelInfo, Opt
-from core.uop.matcher import PatternMatcher
 from core.uop.ops import Ops
-from core.uop.policy import Policy, following, ignoring, stage
-from core.uop.rule import Rule
+from core.uop.patterns.matcher import PatternMatcher
+from core.uop.patterns.policy import Policy, following, ignoring, stage
+from core.uop.patterns.rule import Rule
 from core.uop.show import excerpt
-from core.uop.spec import broken_rule, machine_spec, program_spec
+from core.uop.spec.spec import broken_rule, machine_spec, program_spec
 from core.uop.uop import UOp
 from viz.whatif.arguments import givens
 from viz.whatif.outcome import MEMORY, Expected, Outcome

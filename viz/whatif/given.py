@@ -13,7 +13,7 @@ from core.errors import CompileError, UopvizError
 from core.isolation.client import Fault
 from core.isolation.safety import check_kernel
 from core.target import Target, target_named
-from core.uop.serial import from_data
+from core.uop.data.serial import from_data
 from core.uop.uop import UOp
 from viz.format.cells import as_text
 

@@ -18,7 +18,7 @@ from core.errors import CompileError, UopvizError
 from core.runtime.reference.kernel import evaluate_kernel
 from core.target import Target
 from core.uop.kernelinfo import OptOps
-from core.uop.policy import Policy, following, ignoring
+from core.uop.patterns.policy import Policy, following, ignoring
 from core.uop.uop import UOp
 from viz.whatif.outcome import Expected
 from viz.whatif.recompile import compile_variant

@@ -31,7 +31,7 @@ from core.trial.difference import (
 )
 from core.trial.trial import arguments, outputs_of
 from core.uop.ops import Ops
-from core.uop.policy import ignoring
+from core.uop.patterns.policy import ignoring
 from core.uop.uop import UOp
 from viz.whatif.arguments import RANDOM, ArgumentSet
 

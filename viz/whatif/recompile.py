@@ -21,9 +21,9 @@ from core.target import Target
 from core.toolchain.nvidia_tools import find_tool
 from core.toolchain.program import Program
 from core.toolchain.sass import sass
+from core.uop.engine.observe import context, observing
 from core.uop.kernelinfo import KernelInfo
-from core.uop.observe import context, observing
-from core.uop.policy import following, ignoring
+from core.uop.patterns.policy import following, ignoring
 from core.uop.uop import UOp
 from viz.files.alive import new_run
 from viz.format.schema import COMPILER, CORE_DIALECT, EDITED, WHAT_IF

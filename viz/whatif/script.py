@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from core.uop.serial import from_data
+from core.uop.data.serial import from_data
 from core.uop.show import graph_text
 from viz.whatif.variant import Variant
 
@@ -58,7 +58,7 @@ def script_text(
         "",
         "from core.helpers import Context",
         "from core.target import target_named",
-        "from core.uop.serial import from_data",
+        "from core.uop.data.serial import from_data",
         "from viz.whatif.arguments import RANDOM",
         "from viz.whatif.recompile import compile_variant",
         "from viz.whatif.trying import Judge",

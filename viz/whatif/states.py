@@ -1,7 +1,7 @@
 """The graphs of one pass as it goes: at the boundaries of its rewrites, and after k of its matches.
 
-The pass is run again for each of them, with a limit on matches (core/uop/policy.py), and left where
-the wanted graph is there. Never judges a graph.
+The pass is run again for each of them, with a limit on matches (core/uop/patterns/policy.py), and
+left where the wanted graph is there. Never judges a graph.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from core.errors import UopvizError
-from core.uop.matcher import PatternMatcher
-from core.uop.observe import NullObserver, observing
+from core.uop.engine.observe import NullObserver, observing
+from core.uop.engine.substitute import substitution
 from core.uop.ops import Ops
-from core.uop.policy import Applied, Policy, following
-from core.uop.rule import Rule
-from core.uop.substitute import substitution
+from core.uop.patterns.matcher import PatternMatcher
+from core.uop.patterns.policy import Applied, Policy, following
+from core.uop.patterns.rule import Rule
 from core.uop.uop import UOp
 
 Function = Callable[[UOp], UOp]

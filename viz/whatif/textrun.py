@@ -18,7 +18,7 @@ from core.runtime.reference.kernel import evaluate_kernel
 from core.target import Target
 from core.toolchain.program import Program
 from core.uop.kernels import work_of
-from core.uop.policy import ignoring
+from core.uop.patterns.policy import ignoring
 from core.uop.uop import UOp
 from viz.whatif.arguments import ArgumentSet
 from viz.whatif.outcome import LARGEST, MEMORY, Expected, Outcome

@@ -22,7 +22,7 @@ from core.target import Target
 from core.toolchain.processor import host_target
 from core.toolchain.program import Program
 from core.trial.trial import Trial
-from core.uop.policy import ignoring
+from core.uop.patterns.policy import ignoring
 from core.uop.uop import UOp
 from viz.whatif.arguments import RANDOM, ArgumentSet
 from viz.whatif.inturn import SECONDS, in_turn

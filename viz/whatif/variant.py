@@ -13,7 +13,7 @@ from typing import Any, Final, cast
 from core.errors import ServerError
 from core.isolation.isolate import MAX_TEXT
 from core.render.kinds import KIND
-from core.uop.policy import Policy
+from core.uop.patterns.policy import Policy
 from viz.format.cells import as_int, as_text
 from viz.work.opts import parse_opts
 

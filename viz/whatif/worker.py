@@ -18,7 +18,7 @@ from core.isolation.safety import MAX_BYTES, check_kernel
 from core.runtime.device import Device
 from core.target import Target, target_named
 from core.toolchain.program import Program
-from core.uop.serial import to_data
+from core.uop.data.serial import to_data
 from core.uop.uop import UOp
 from viz.coredialect.flags import flags_of
 from viz.format.cells import as_text

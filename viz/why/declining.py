@@ -16,7 +16,7 @@ from typing import Any, Final, cast
 
 from core.isolation import child
 from core.isolation.client import Worker
-from core.uop.rule import Rule
+from core.uop.patterns.rule import Rule
 from viz.budget import part
 from viz.coredialect.graph import graph_data
 from viz.format.cells import as_int, as_text

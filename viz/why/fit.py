@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from core.errors import BudgetError, UopvizError
-from core.uop.explain import Kind, Misfits, misfit
-from core.uop.match_interpreted import matches
-from core.uop.rule import Rule
+from core.uop.engine.explain import Kind, Misfits, misfit
+from core.uop.patterns.interpreted import matches
+from core.uop.patterns.rule import Rule
+from core.uop.patterns.upat import UPat
 from core.uop.uop import UOp
-from core.uop.upat import UPat
 from viz.budget import take
 from viz.coredialect.facts import INVALID, core_facts
 from viz.views.process import Process

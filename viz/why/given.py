@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final
 
-from core.uop.rule import Rule
+from core.uop.patterns.rule import Rule
 from viz.format.cells import as_text
 from viz.read.records import RuleRecord
 from viz.recording.patterns import pattern_data, source_of

@@ -13,8 +13,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final, cast
 
-from core.uop.matcher import PatternMatcher
-from core.uop.rule import Rule
+from core.uop.patterns.matcher import PatternMatcher
+from core.uop.patterns.rule import Rule
 from viz.coredialect.adapter import DIALECT
 from viz.files.sources import lines_today
 from viz.format.cells import as_int, as_text

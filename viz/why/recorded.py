@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from core.errors import TraceError, UopvizError
-from core.uop.args import decode_arg
+from core.uop.data.args import decode_arg
 from core.uop.ops import Ops
+from core.uop.patterns.upat import MAX_VARIANTS, UPat
 from core.uop.uop import UOp
-from core.uop.upat import MAX_VARIANTS, UPat
 from viz.budget import take
 from viz.read.tracefile import TraceFile
 from viz.views.rules.rulebook import clean_pattern

@@ -1,9 +1,9 @@
 """At which nodes of a pass its rules were tried, and when: the walk of the engine, gone again.
 
 A trace of `core` has what the walk changed, and not where it went without changing anything. But
-where it goes follows from that (`core/uop/rewrite.py`): sources before the node or after it, what a
-rule made after that, each node once. So the walk is repeated on numbers, with the steps of the
-trace in place of rules. Where the two do not agree there is no answer. Never runs a rule.
+where it goes follows from that (`core/uop/engine/rewrite.py`): sources before the node or after it,
+what a rule made after that, each node once. So the walk is repeated on numbers, with the steps of
+the trace in place of rules. Where the two do not agree there is no answer. Never runs a rule.
 """
 
 from __future__ import annotations

@@ -16,10 +16,10 @@ from core.errors import TraceError
 from core.isolation.limits import limit_files
 from core.passes.schedule import create_schedule
 from core.target import target_named
-from core.uop.explain import Declines, Explanation, Fires, Raises, explain
-from core.uop.explain_pass import Place, explain_in_pass
-from core.uop.rule import Rule
-from core.uop.serial import from_data
+from core.uop.data.serial import from_data
+from core.uop.engine.explain import Declines, Explanation, Fires, Raises, explain
+from core.uop.engine.explain_pass import Place, explain_in_pass
+from core.uop.patterns.rule import Rule
 from core.uop.uop import UOp
 from viz.coredialect.flags import context_of
 from viz.format.cells import as_int, as_text

@@ -15,7 +15,7 @@ from core.isolation.edited import Edited, with_text
 from core.target import Target
 from core.toolchain.program import Program
 from core.uop.kernelinfo import Opt
-from core.uop.policy import Policy, following
+from core.uop.patterns.policy import Policy, following
 from core.uop.uop import UOp
 from viz.work.opts import parse_opts
 

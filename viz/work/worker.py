@@ -34,9 +34,9 @@ from core.isolation.worker import try_kernel
 from core.runtime.device import MAKERS, Device
 from core.target import Target, target_named
 from core.toolchain.program import Artifact, Program
-from core.uop.args import encode_arg
-from core.uop.observe import observing
-from core.uop.serial import from_data
+from core.uop.data.args import encode_arg
+from core.uop.data.serial import from_data
+from core.uop.engine.observe import observing
 from core.uop.uop import UOp
 from viz.format.schema import COMPILER, CORE_DIALECT
 from viz.jobs.lines import answer_request, progress

@@ -16,7 +16,7 @@ from core.isolation.limits import MEMORY_LIMIT
 from core.isolation.safety import MAX_BYTES, check_kernel
 from core.runtime.device import Device
 from core.target import target_named
-from core.uop.serial import from_data
+from core.uop.data.serial import from_data
 from viz.coredialect.flags import flags_of
 from viz.jobs.lines import answer_request, part, progress
 from viz.whatif.trying import device_of

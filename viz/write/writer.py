@@ -117,7 +117,8 @@ class TraceWriter:
         assumes: Sequence[str] = (),
     ) -> int:
         """The number of a rule; `pattern` is in the form of viz/recording/patterns.py. `assumes`:
-        what has to hold for its replacements to mean the same (`core.uop.rule.Assumes`)."""
+        what has to hold for its replacements to mean the same
+        (`core.uop.patterns.rule.Assumes`)."""
         texts: dict[str, object] = {
             "doc": doc,
             "source": source,

@@ -16,7 +16,7 @@ from core.passes.decompose.shuffle import WORDS, in_words
 from core.passes.decompose.sine import cos, sin
 from core.target import Target
 from core.uop import GroupOp, Ops, PatternMatcher, UOp, UPat, rule
-from core.uop.rule import Assumes
+from core.uop.patterns.rule import Assumes
 
 _narrow = (*dtypes.fp8s, dtypes.float16, dtypes.bfloat16)
 _wide = (dtypes.float32, dtypes.float64)

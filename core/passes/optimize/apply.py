@@ -29,7 +29,7 @@ from core.passes.optimize.pad import pad_loop
 from core.passes.optimize.tensor_core import apply_tensor_core
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
 from core.uop.kernelinfo import AxisType, Opt, OptOps
-from core.uop.rule import Assumes
+from core.uop.patterns.rule import Assumes
 
 UPCAST_MAX = 16
 UNROLL_MAX = 32

@@ -13,7 +13,7 @@ from core.helpers import prod
 from core.target import Target
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
 from core.uop.kernelinfo import AxisType
-from core.uop.rule import Assumes
+from core.uop.patterns.rule import Assumes
 
 Path = tuple[int, ...]
 

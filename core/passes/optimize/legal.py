@@ -12,7 +12,7 @@ from core.errors import CompileError
 from core.passes.optimize.apply import UNROLL_MAX, UPCAST_MAX, apply_opt
 from core.passes.optimize.kernel import OUTER, Kernel
 from core.uop.kernelinfo import AxisType, Opt, OptOps
-from core.uop.policy import ignoring
+from core.uop.patterns.policy import ignoring
 
 AMOUNTS: Final = (2, 3, 4, 5, 6, 8, 16, 32, 64, 128, 256)
 _MULTIPLES: Final = (4, 8, 16, 32)

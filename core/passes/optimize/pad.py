@@ -14,7 +14,7 @@ from core.passes.optimize.kernel import Kernel
 from core.passes.optimize.products import before, operands
 from core.passes.view_index import all_of
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
-from core.uop.rule import Assumes
+from core.uop.patterns.rule import Assumes
 
 
 @dataclass(frozen=True)

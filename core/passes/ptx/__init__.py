@@ -1,7 +1,7 @@
 """Lower to PTX: what PTX has no instruction for becomes what it has one for, by rules.
 
 Afterwards `core/render/ptx.py` finds a line for each node in a table. Every pass keeps the meaning
-of `core/uop/meaning.py`, so that the reference runs the program before and after.
+of `core/uop/facts/meaning.py`, so that the reference runs the program before and after.
 """
 
 from __future__ import annotations

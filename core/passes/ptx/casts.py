@@ -13,7 +13,7 @@ from core.passes.decompose.narrow import fewer_bits, narrow, round_to_odd, widen
 from core.passes.ptx.bools import bools
 from core.target import Target
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
-from core.uop.meaning import UNLESS_NAN
+from core.uop.facts.meaning import UNLESS_NAN
 
 _x = UPat.var("x")
 _half, _bf16, _single = dtypes.float16, dtypes.bfloat16, dtypes.float32

@@ -11,7 +11,7 @@ from typing import Final
 
 from core.dtype import DType, dtypes
 from core.uop import Ops, PatternMatcher, UOp, UPat, rule
-from core.uop.meaning import UNLESS_ZERO
+from core.uop.facts.meaning import UNLESS_ZERO
 
 _ALL_OUT: Final = 64
 """An amount that shifts every bit out of any register: PTX clamps what is larger."""

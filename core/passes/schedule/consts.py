@@ -13,9 +13,9 @@ from typing import Any, TypeAlias
 from core.dtype import ConstType, DType, dtypes
 from core.shape import ShapeTracker
 from core.uop import GroupOp, Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
-from core.uop.meaning import evaluate
-from core.uop.observe import attached
-from core.uop.policy import in_force
+from core.uop.engine.observe import attached
+from core.uop.facts.meaning import evaluate
+from core.uop.patterns.policy import in_force
 from core.uop.symbolic import symbolic
 
 shaped_const = UPat(Ops.VIEW, src=(UPat(Ops.CONST),))

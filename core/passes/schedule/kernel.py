@@ -16,9 +16,9 @@ from core.passes.schedule.push_views import pushing
 from core.passes.schedule.views import movement_to_view
 from core.shape import ShapeTracker
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
+from core.uop.facts.shapes import shown
 from core.uop.kernelinfo import KernelInfo
-from core.uop.shapes import shown
-from core.uop.spec import ast_spec, verify
+from core.uop.spec.spec import ast_spec, verify
 
 
 @dataclass

@@ -20,14 +20,14 @@ from core.passes.schedule.simplify_tensors import contiguous_of_stored
 from core.passes.schedule.views import drop_view, merge_views, movement_to_view
 from core.shape import ShapeTracker
 from core.uop import Ops, PatternMatcher, UOp, UPat, rule
-from core.uop.asking import working
-from core.uop.kernelcall import inputs_of_call, outputs_of_call
+from core.uop.call.kernelcall import inputs_of_call, outputs_of_call
+from core.uop.engine.asking import working
+from core.uop.engine.origin import calls_of, lines_in
+from core.uop.facts.uses import Work
 from core.uop.kernelinfo import KernelInfo
 from core.uop.kernels import is_lowered
 from core.uop.node import DeviceName
-from core.uop.origin import calls_of, lines_in
 from core.uop.uop import keeps_uses, line_of
-from core.uop.uses import Work
 
 
 def between_kernels(u: UOp) -> bool:

@@ -26,11 +26,11 @@ from core.passes.schedule.linearize import Edges, kernels_of, memory_of, needs, 
 from core.passes.schedule.selfreads import reads_elsewhere
 from core.shape import ShapeTracker
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
-from core.uop.asking import working
+from core.uop.engine.asking import working
+from core.uop.engine.substitute import substitute
 from core.uop.kernelinfo import KernelInfo
 from core.uop.kernels import is_lowered
-from core.uop.rule import Assumes
-from core.uop.substitute import substitute
+from core.uop.patterns.rule import Assumes
 
 
 @dataclass

@@ -14,7 +14,7 @@ from core.passes.schedule.views import drop_view, merge_views
 from core.shape import ShapeTracker, View
 from core.shape.axis import strides_for
 from core.uop import GroupOp, Ops, PatternMatcher, UOp, UPat, rule
-from core.uop.meaning import evaluate
+from core.uop.facts.meaning import evaluate
 
 
 def keeps_zero(x: UOp) -> bool:

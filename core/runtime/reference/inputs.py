@@ -19,7 +19,7 @@ from core.dtype import DType, PtrDType, dtypes
 from core.errors import RunError
 from core.runtime.numeric import Array, memory_dtype, to_memory
 from core.runtime.reference.spans import Span, index_spans
-from core.uop.meaning_arrays import round_array
+from core.uop.facts.meaning_arrays import round_array
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 

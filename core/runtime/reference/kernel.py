@@ -22,7 +22,7 @@ from core.runtime.reference.evaluate.memory import CarriedError, Owners
 from core.runtime.reference.evaluate.order import STORES
 from core.runtime.reference.evaluate.plan import Plan, kept_plan
 from core.runtime.reference.evaluate.shaped import evaluate_ast
-from core.uop.givenkernel import check_stage
+from core.uop.call.givenkernel import check_stage
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 

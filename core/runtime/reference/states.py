@@ -13,7 +13,7 @@ from core.passes.contract import position, run_table
 from core.passes.pipeline import PASSES, TEXT_PASSES, entry, program_of
 from core.render.renderers import renderers
 from core.target import Target
-from core.uop.givenkernel import check_ast
+from core.uop.call.givenkernel import check_ast
 from core.uop.kernelinfo import KernelInfo, Opt
 from core.uop.uop import UOp
 

@@ -26,8 +26,8 @@ from core.runtime.device import Device, DeviceLike
 from core.tensor.axes.creation import cut_alike, iota, like_this
 from core.tensor.state.base import Shape, tensor_of, with_lengths_of
 from core.tensor.views.movement import as_ints, broadcast, part_of
+from core.uop.call.parts import parts_of
 from core.uop.ops import Ops
-from core.uop.parts import parts_of
 from core.uop.uop import UOp
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 
 from core.errors import UopvizError
 from core.tensor.calls.arguments import Check, check_of
-from core.uop.caller import here, origin, own_lines, raised_at, user_line
+from core.uop.engine.caller import here, origin, own_lines, raised_at, user_line
 from core.uop.frames import caller_frame
 from core.uop.uop import creating
 

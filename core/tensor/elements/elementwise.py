@@ -20,9 +20,9 @@ from core.runtime.disk.device import is_disk
 from core.tensor.state.base import Number, Shape, TensorBase, make, tensor_of
 from core.tensor.state.sharding import move_hint
 from core.tensor.views.movement import broadcast
+from core.uop.facts.shapes import shown
 from core.uop.node import DeviceName
 from core.uop.ops import Ops
-from core.uop.shapes import shown
 from core.uop.uop import UOp
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from core.runtime.device import Device
 from core.target import Target
 from core.tensor.axes.joining import grid
 from core.tensor.running.kernels import Output
-from core.uop.kernelcall import Parameter
+from core.uop.call.kernelcall import Parameter
 from core.uop.uop import UOp
 
 if TYPE_CHECKING:

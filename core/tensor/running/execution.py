@@ -35,10 +35,10 @@ from core.tensor.state.base import (
 from core.tensor.state.data import Array, numpy_dtype
 from core.tensor.state.files import written_to_file
 from core.tensor.state.sharding import move_hint
-from core.uop.atlaunch import bound_value
+from core.uop.call.atlaunch import bound_value
+from core.uop.call.parts import parts_of
+from core.uop.facts.shapes import shown
 from core.uop.ops import Ops
-from core.uop.parts import parts_of
-from core.uop.shapes import shown
 from core.uop.uop import UOp
 
 if TYPE_CHECKING:

@@ -21,12 +21,12 @@ from core.runtime.device import Device
 from core.target import Target
 from core.tensor.calls.origin import here, own_lines, raised_at
 from core.tensor.state.base import GradMode, Shape, TensorBase, in_fresh_memory, make, tensor_of
-from core.uop.asking import asked_for_kernel, kernel_lines, working
-from core.uop.givenkernel import check_builder
-from core.uop.kernelcall import KernelCall, Parameter, called_kernel
+from core.uop.call.givenkernel import check_builder
+from core.uop.call.kernelcall import KernelCall, Parameter, called_kernel
+from core.uop.engine.asking import asked_for_kernel, kernel_lines, working
+from core.uop.facts.shapes import shown
 from core.uop.kernelinfo import KernelInfo
 from core.uop.ops import Ops
-from core.uop.shapes import shown
 from core.uop.uop import UOp, creating
 
 if TYPE_CHECKING:

@@ -26,10 +26,10 @@ from core.tensor.state.base import TensorBase, in_fresh_memory, live, placed
 from core.tensor.state.files import memories_of_file, place_in_file
 from core.tensor.state.live import KEEPS_ALL, Holder, is_stored
 from core.tensor.state.storage import Storage
-from core.uop.kernelcall import outputs_of_call
+from core.uop.call.kernelcall import outputs_of_call
+from core.uop.call.parts import parts_of, whole_of
+from core.uop.facts.shards import stays
 from core.uop.ops import GroupOp, Ops
-from core.uop.parts import parts_of, whole_of
-from core.uop.shards import stays
 from core.uop.uop import UOp
 
 _stored_anyway = frozenset({Ops.CONTIGUOUS, Ops.COPY, Ops.ASSIGN})

@@ -19,9 +19,9 @@ from core.tensor.state.data import Data, uop_from_data
 from core.tensor.state.files import file_memory
 from core.tensor.state.live import Live
 from core.tensor.state.storage import Place, Storage, moved_alike
+from core.uop.facts.shapes import shown
 from core.uop.node import DeviceName
 from core.uop.ops import Ops
-from core.uop.shapes import shown
 from core.uop.show import shape_text
 from core.uop.uop import UOp
 

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from core.dtype import ConstType, DType, dtypes, least_upper_dtype, to_dtype
 from core.errors import DTypeError, ShapeError
 from core.runtime.buffer import buffer_of
+from core.uop.call.parts import parts_of
+from core.uop.facts.shards import rows_and_columns
 from core.uop.node import DeviceName
 from core.uop.ops import Ops
-from core.uop.parts import parts_of
-from core.uop.shards import rows_and_columns
 from core.uop.uop import UOp
 
 Array: TypeAlias = NDArray[Any]

@@ -13,9 +13,9 @@ from threading import RLock
 from typing import Final, Generic, Protocol, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
+from core.uop.facts.users import Users
 from core.uop.ops import GroupOp, Ops
 from core.uop.uop import UOp
-from core.uop.users import Users
 
 KEEPS_ALL: Final = GroupOp.Movement - {Ops.SHRINK}
 """Movements that lose no element."""

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from core.errors import DeviceError, ShapeError
 from core.runtime.device import Device
 from core.tensor.state.base import make, same_value
+from core.uop.facts.shapes import part_shape
+from core.uop.facts.shards import all_of, share
 from core.uop.node import DeviceName
 from core.uop.ops import Ops
-from core.uop.shapes import part_shape
-from core.uop.shards import all_of, share
 from core.uop.uop import UOp
 
 if TYPE_CHECKING:

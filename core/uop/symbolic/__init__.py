@@ -3,7 +3,7 @@
 Never changes the value of a graph where that value is used.
 """
 
-from core.uop.rewrite import graph_rewrite
+from core.uop.engine.rewrite import graph_rewrite
 from core.uop.symbolic.floor import floor_divide, floor_remainder
 from core.uop.symbolic.layers import symbolic, symbolic_index, symbolic_simple
 from core.uop.symbolic.sums import merge_sums

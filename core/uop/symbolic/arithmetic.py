@@ -7,13 +7,13 @@ integers and of floats become ADD and MUL with -1, which is exact for floats, to
 from __future__ import annotations
 
 from core.dtype import dtypes
-from core.uop.matcher import PatternMatcher
 from core.uop.ops import Ops
-from core.uop.rule import rule
+from core.uop.patterns.matcher import PatternMatcher
+from core.uop.patterns.rule import rule
+from core.uop.patterns.upat import UPat
 from core.uop.symbolic.fold import folded
 from core.uop.symbolic.linear import make, order, term_list
 from core.uop.uop import UOp
-from core.uop.upat import UPat
 
 SIGNED = (*dtypes.sints, *dtypes.floats)
 x, y, z = UPat.var("x"), UPat.var("y"), UPat.var("z")

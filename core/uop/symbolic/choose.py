@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from core.dtype import DType, PtrDType, dtypes
-from core.uop.matcher import PatternMatcher
 from core.uop.ops import GroupOp, Ops
-from core.uop.rule import rule
+from core.uop.patterns.matcher import PatternMatcher
+from core.uop.patterns.rule import rule
+from core.uop.patterns.upat import UPat
 from core.uop.symbolic.fold import folded, folded_cast
 from core.uop.uop import UOp
-from core.uop.upat import UPat
 
 c, x, y, z = UPat.var("c"), UPat.var("x"), UPat.var("y"), UPat.var("z")
 NUMBER = UPat(Ops.CONST)

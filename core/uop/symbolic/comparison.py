@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from core.dtype import dtypes
-from core.uop.matcher import PatternMatcher
 from core.uop.ops import Ops
-from core.uop.rule import rule
+from core.uop.patterns.matcher import PatternMatcher
+from core.uop.patterns.rule import rule
+from core.uop.patterns.upat import UPat
 from core.uop.symbolic.linear import Sum, exact, is_exact, make
 from core.uop.symbolic.measure import measure
 from core.uop.uop import UOp
-from core.uop.upat import UPat
 
 x, y = UPat.var("x", dtypes.ints), UPat.var("y", dtypes.ints)
 c, c1, c2 = (UPat.cvar(name, vec=False) for name in ("c", "c1", "c2"))

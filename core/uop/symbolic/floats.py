@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 
 from core.dtype import dtypes, round_float
-from core.uop.matcher import PatternMatcher
 from core.uop.ops import Ops
-from core.uop.rule import rule
+from core.uop.patterns.matcher import PatternMatcher
+from core.uop.patterns.rule import rule
+from core.uop.patterns.upat import UPat
 from core.uop.uop import UOp
-from core.uop.upat import UPat
 
 x_float = UPat.var("x", dtypes.floats)
 

@@ -7,12 +7,12 @@ COS, EXP2, LOG2 and POW of a device may differ in the last place.
 from __future__ import annotations
 
 from core.dtype import ConstType, dtypes
-from core.uop.matcher import PatternMatcher
-from core.uop.meaning import evaluate, on_bools, on_floats, on_ints
+from core.uop.facts.meaning import evaluate, on_bools, on_floats, on_ints
 from core.uop.ops import GroupOp, Ops
-from core.uop.rule import rule
+from core.uop.patterns.matcher import PatternMatcher
+from core.uop.patterns.rule import rule
+from core.uop.patterns.upat import UPat
 from core.uop.uop import UOp
-from core.uop.upat import UPat
 
 CONSTANT = UPat((Ops.CONST, Ops.VCONST))
 bounded = (GroupOp.ALU - {Ops.THREEFRY}) | {Ops.CAST}

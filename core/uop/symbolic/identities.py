@@ -6,12 +6,12 @@ Never adds a node to the graph.
 from __future__ import annotations
 
 from core.dtype import dtypes
-from core.uop.matcher import PatternMatcher
 from core.uop.ops import GroupOp, Ops
-from core.uop.rule import rule
+from core.uop.patterns.matcher import PatternMatcher
+from core.uop.patterns.rule import rule
+from core.uop.patterns.upat import UPat
 from core.uop.symbolic.fold import folded
 from core.uop.uop import UOp
-from core.uop.upat import UPat
 
 BITS = (dtypes.bool, *dtypes.ints)
 _idempotent = frozenset({Ops.AND, Ops.OR, Ops.MAX})

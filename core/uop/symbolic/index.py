@@ -7,12 +7,12 @@ Every rule holds for all signs and with wraparound unless it says when. Sums are
 from __future__ import annotations
 
 from core.dtype import dtypes
-from core.uop.matcher import PatternMatcher
 from core.uop.ops import Ops
-from core.uop.rule import rule
+from core.uop.patterns.matcher import PatternMatcher
+from core.uop.patterns.rule import rule
+from core.uop.patterns.upat import UPat
 from core.uop.symbolic.linear import Sum, exact, make, term_list
 from core.uop.uop import UOp
-from core.uop.upat import UPat
 
 
 @rule((UPat.var("x", dtypes.ints) + UPat.var("y")) * UPat.cvar("c", vec=False))

@@ -7,7 +7,7 @@
 No rule changes a value, for any sign, with wraparound, or for NaN, infinities and -0.0.
 """
 
-from core.uop.matcher import PatternMatcher
+from core.uop.patterns.matcher import PatternMatcher
 from core.uop.symbolic.arithmetic import arithmetic
 from core.uop.symbolic.choose import choose
 from core.uop.symbolic.comparison import comparison

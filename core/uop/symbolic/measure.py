@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.dtype import DType, dtypes
-from core.uop.derive import fold
+from core.uop.facts.derive import fold
 from core.uop.ops import GroupOp, Ops
 from core.uop.symbolic.linear import flat, order
 from core.uop.uop import UOp

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Set
 
 from core.dtype import dtypes, truncate
-from core.uop.matcher import PatternMatcher
+from core.uop.engine.rewrite import graph_rewrite
 from core.uop.ops import Ops
-from core.uop.rewrite import graph_rewrite
-from core.uop.rule import rule
+from core.uop.patterns.matcher import PatternMatcher
+from core.uop.patterns.rule import rule
+from core.uop.patterns.upat import UPat
 from core.uop.symbolic.linear import MAX_TERMS, Sum, order
 from core.uop.uop import UOp
-from core.uop.upat import UPat
 
 
 def merge_sums(sink: UOp) -> UOp:

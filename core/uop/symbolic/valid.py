@@ -14,14 +14,14 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from core.dtype import ConstType, dtypes
-from core.uop.matcher import PatternMatcher
+from core.uop.engine.rewrite import graph_rewrite
 from core.uop.ops import Ops
-from core.uop.rewrite import graph_rewrite
-from core.uop.rule import rule
+from core.uop.patterns.matcher import PatternMatcher
+from core.uop.patterns.rule import rule
+from core.uop.patterns.upat import UPat
 from core.uop.symbolic.layers import symbolic_index
 from core.uop.symbolic.measure import measure
 from core.uop.uop import UOp
-from core.uop.upat import UPat
 
 MAX_CLAUSES = 16
 """Conditions of more clauses are left alone, since each clause is simplified given the others."""

@@ -7,7 +7,7 @@ import os
 import numpy as np
 
 from core import Tensor
-from core.uop.policy import Policy, following
+from core.uop.patterns.policy import Policy, following
 
 x = Tensor(np.arange(64, dtype=np.float32).reshape(8, 8))
 w = Tensor(np.ones((8, 8), dtype=np.float32))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.errors import UopvizError
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
-from core.uop.observe import context
+from core.uop.engine.observe import context
 
 a, b = UOp.variable("a", 0, 9), UOp.variable("b", 0, 9)
 x = UPat.var("x")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from core import Tensor
 from core.uop import Ops, PatternMatcher, UOp, UPat, rule
-from core.uop.observe import context
-from core.uop.rewrite import graph_rewrite
+from core.uop.engine.observe import context
+from core.uop.engine.rewrite import graph_rewrite
 
 X = UOp.variable("x", 0, 9)
 

@@ -8,7 +8,7 @@ import sys
 import threading
 from typing import Any
 
-from core.uop.args import decode_arg, encode_arg
+from core.uop.data.args import decode_arg, encode_arg
 from core.uop.kernelinfo import Opt, OptOps
 
 

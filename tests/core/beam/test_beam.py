@@ -25,10 +25,10 @@ from core.runtime.reference.kernel import evaluate_kernel
 from core.target import targets
 from core.toolchain.processor import host_target
 from core.uop import UOp
-from core.uop.args import decode_arg, encode_arg
+from core.uop.data.args import decode_arg, encode_arg
+from core.uop.engine.observe import NullObserver, observing, recording
 from core.uop.kernelinfo import KernelInfo, Opt, OptOps
-from core.uop.observe import NullObserver, observing, recording
-from core.uop.policy import Policy, following
+from core.uop.patterns.policy import Policy, following
 
 OPTS = (Opt(OptOps.UPCAST, 1, 4),)
 

@@ -12,8 +12,8 @@ from core.errors import RunError, SpecError, UopvizError
 from core.isolation.safety import check_kernel
 from core.tile import kernels
 from core.uop import Ops, UOp
+from core.uop.data.serial import from_data, to_data
 from core.uop.kernelinfo import AxisType, KernelInfo
-from core.uop.serial import from_data, to_data
 from tests.core.tile.cases import attention_backward
 
 F = dtypes.float32

@@ -17,13 +17,13 @@ from core.passes.verify import verify_program
 from core.render import ptx
 from core.runtime.reference.kernel import evaluate_kernel
 from core.target import targets
-from core.uop.flight import ASYNCHRONOUS, arrives_later
+from core.uop.data.serial import from_data, to_data
+from core.uop.engine.observe import recording
+from core.uop.engine.rewrite import graph_rewrite
 from core.uop.kernelinfo import AxisType, KernelInfo
-from core.uop.observe import recording
 from core.uop.ops import Ops
-from core.uop.rewrite import graph_rewrite
-from core.uop.serial import from_data, to_data
-from core.uop.spec import index_spec, machine_spec, program_spec, violation
+from core.uop.spec.flight import ASYNCHRONOUS, arrives_later
+from core.uop.spec.spec import index_spec, machine_spec, program_spec, violation
 from core.uop.uop import UOp
 from tests.core.tile.running import ON, run
 

@@ -15,7 +15,7 @@ from core.passes.solve import Relation, solve
 from core.runtime.reference.kernel import evaluate_kernel
 from core.shape import ShapeTracker
 from core.uop import Ops, PatternMatcher, UOp
-from core.uop.meaning import evaluate
+from core.uop.facts.meaning import evaluate
 from tests.core.passes import kernels
 from tests.core.passes.kernels import CPU
 from tests.core.uop.evaluator import same

@@ -18,7 +18,7 @@ from core.passes.decompose.sine import two_over_pi_words
 from core.runtime.reference.kernel import evaluate_kernel
 from core.target import Target, targets
 from core.uop import Ops, UOp
-from core.uop.meaning import evaluate
+from core.uop.facts.meaning import evaluate
 from tests.core.passes.kernels import in_memory, numpy_dtype
 
 CPU = targets["x86-64"]

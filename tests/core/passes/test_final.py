@@ -10,7 +10,7 @@ from core.dtype import DType, dtypes
 from core.passes.final import final
 from core.target import Target, targets
 from core.uop import Ops, UOp
-from core.uop.kernelcall import Parameter
+from core.uop.call.kernelcall import Parameter
 from core.uop.kernelinfo import KernelInfo
 
 

@@ -17,8 +17,8 @@ from core.passes.gpudims import dimensions
 from core.target import targets
 from core.tensor import Tensor
 from core.uop import GroupOp, Ops, UOp
+from core.uop.facts.meaning import evaluate
 from core.uop.kernelinfo import AxisType, Opt, OptOps
-from core.uop.meaning import evaluate
 from core.uop.pointer import pointer_of
 from tests.core.passes import kernels
 

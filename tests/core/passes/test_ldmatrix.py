@@ -20,13 +20,13 @@ from core.target import targets
 from core.toolchain import nvrtc
 from core.toolchain.nvidia_tools import find_tool
 from core.toolchain.ptxas import assemble
+from core.uop.data.serial import from_data, to_data
+from core.uop.engine.observe import recording
+from core.uop.engine.rewrite import graph_rewrite
 from core.uop.kernelinfo import AxisType, KernelInfo
-from core.uop.ldmatrix import dealt
-from core.uop.observe import recording
 from core.uop.ops import Ops
-from core.uop.rewrite import graph_rewrite
-from core.uop.serial import from_data, to_data
-from core.uop.spec import index_spec, machine_spec, program_spec, violation
+from core.uop.spec.ldmatrix import dealt
+from core.uop.spec.spec import index_spec, machine_spec, program_spec, violation
 from core.uop.uop import UOp
 from tests.core.tile.running import ON, run
 

@@ -14,8 +14,8 @@ from core.passes.pipeline import PASSES, lower_kernel
 from core.passes.schedule import pipeline as schedule
 from core.target import Target, targets
 from core.uop import Ops, UOp
+from core.uop.engine.observe import NullObserver, observing
 from core.uop.kernelinfo import KernelInfo, Opt, OptOps
-from core.uop.observe import NullObserver, observing
 from tests.core.passes import kernels
 from tests.core.passes.kernels import CASES, CPU, GPU, Case, execute
 

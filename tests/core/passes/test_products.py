@@ -17,7 +17,7 @@ from core.runtime.reference.kernel import evaluate_kernel
 from core.target import targets
 from core.tensor_cores import TensorCore
 from core.uop import Ops, PatternMatcher, UOp, graph_rewrite
-from core.uop.meaning_arrays import Array
+from core.uop.facts.meaning_arrays import Array
 
 CORES = [targets[name].tensor_cores[0] for name in ("sm_75", "sm_80", "gfx1100", "gfx942")]
 SINGLE = targets["gfx942"].tensor_cores[2]

@@ -21,7 +21,7 @@ from core.passes.schedule.group import Grouping
 from core.passes.schedule.pipeline import run_passes
 from core.render.kinds import KIND
 from core.uop import Ops, PatternMatcher, UOp
-from core.uop.observe import NullObserver, observing, recording
+from core.uop.engine.observe import NullObserver, observing, recording
 from tests.core.passes import kernels
 from tests.core.passes.kernels import CPU, GPU
 from tests.core.passes.schedule.evaluate import Graphs

@@ -16,11 +16,11 @@ from core.runtime.reference.kernel import evaluate_kernel
 from core.target import targets
 from core.toolchain.nvidia_tools import find_tool
 from core.toolchain.ptxas import assemble
+from core.uop.data.serial import from_data, to_data
+from core.uop.engine.rewrite import graph_rewrite
 from core.uop.kernelinfo import AxisType, KernelInfo
 from core.uop.ops import Ops
-from core.uop.rewrite import graph_rewrite
-from core.uop.serial import from_data, to_data
-from core.uop.spec import index_spec, program_spec, violation
+from core.uop.spec.spec import index_spec, program_spec, violation
 from core.uop.uop import UOp
 from tests.core.tile.running import ON, run
 

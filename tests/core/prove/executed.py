@@ -21,8 +21,8 @@ from core.dtype import DType, PtrDType, dtypes, truncate
 from core.errors import UopvizError
 from core.prove.counterexample import Counterexample
 from core.uop import Ops, UOp
+from core.uop.facts.meaning import UNLESS_NAN, UNLESS_ZERO
 from core.uop.kernelinfo import AxisType
-from core.uop.meaning import UNLESS_NAN, UNLESS_ZERO
 from tests.core.prove.interpreter import (
     UNDEFINED,
     Choice,

@@ -30,7 +30,7 @@ from core.passes.schedule.views import view_algebra
 from core.passes.trim import trimming
 from core.target import targets
 from core.uop import GroupOp, Ops, PatternMatcher, UOp, graph_rewrite
-from core.uop.meaning import UNLESS_NAN, UNLESS_ZERO
+from core.uop.facts.meaning import UNLESS_NAN, UNLESS_ZERO
 from core.uop.symbolic import gated, symbolic_index
 from tests.core.prove.mutations import MUTATIONS, Mutation
 from tests.core.prove.random_graphs import FLOATS, INTS, Graphs

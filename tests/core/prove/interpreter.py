@@ -1,7 +1,7 @@
 """What a graph computes: a direct interpreter on Python numbers, one value at a time.
 
-It follows docs/semantics.md and takes what an op computes from `core.uop.meaning.evaluate`. It
-shares nothing with `core/prove` (no terms, no samples, no translation), so that what is proved
+It follows docs/semantics.md and takes what an op computes from `core.uop.facts.meaning.evaluate`.
+It shares nothing with `core/prove` (no terms, no samples, no translation), so that what is proved
 there can be tried here. A value that is undefined is `UNDEFINED`, or, for a replacement, what
 `choose` says that a machine leaves there. Slow, and small enough to be read.
 """
@@ -18,8 +18,8 @@ import numpy as np
 
 from core.dtype import DType, PtrDType, dtypes, truncate
 from core.uop import GroupOp, Ops, UOp
+from core.uop.facts.meaning import UNLESS_NAN, UNLESS_ZERO, evaluate
 from core.uop.kernelinfo import AxisType
-from core.uop.meaning import UNLESS_NAN, UNLESS_ZERO, evaluate
 
 Env = Mapping[Any, Any]
 """Values of variables by node, of loops by node, and of loops that are lanes by their number."""

@@ -15,8 +15,8 @@ from core.dtype import DType, PtrDType, dtypes
 from core.errors import UopvizError
 from core.shape import ShapeTracker
 from core.uop import GroupOp, Ops, UOp
+from core.uop.facts.meaning import UNLESS_NAN, UNLESS_ZERO
 from core.uop.kernelinfo import AxisType
-from core.uop.meaning import UNLESS_NAN, UNLESS_ZERO
 
 INTS: Final = (
     dtypes.int8, dtypes.uint8, dtypes.int16, dtypes.uint16,

@@ -9,7 +9,7 @@ import pytest
 from core.dtype import dtypes
 from core.prove.decide import TRIED, Checker
 from core.uop import Ops, UOp
-from core.uop.rule import Assumes
+from core.uop.patterns.rule import Assumes
 from tests.core.uop.symbols import f, g, i, num, p, pointer, q, var, x, y, z
 
 Pair = tuple[UOp, UOp]

@@ -17,7 +17,7 @@ from core.prove.value import Translation
 from core.prove.verdict import Verdict, verdict_of
 from core.shape import ShapeTracker
 from core.uop import Ops, UOp
-from core.uop.meaning_arrays import evaluate_arrays
+from core.uop.facts.meaning_arrays import evaluate_arrays
 from tests.core.uop.evaluator import INT_OPS, value
 from tests.core.uop.symbols import num, var, x, y
 

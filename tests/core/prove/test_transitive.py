@@ -14,7 +14,7 @@ from core.runtime.reference.inputs import Values
 from core.runtime.reference.states import kernel_states
 from core.target import Target
 from core.uop import Ops, PatternMatcher, Rule, UOp
-from core.uop.observe import NullObserver, observing
+from core.uop.engine.observe import NullObserver, observing
 from tests.core.passes.kernels import CASES, CPU, GPU, Case
 from tests.core.prove.mutations import RIGHT
 from tests.core.prove.rewriting import INPUTS, Rewrite, difference

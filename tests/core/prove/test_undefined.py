@@ -8,8 +8,8 @@ from core.dtype import dtypes
 from core.prove.decide import Checker, Options
 from core.shape import ShapeTracker
 from core.uop import Ops, UOp
+from core.uop.facts.meaning import UNLESS_NAN, UNLESS_ZERO
 from core.uop.kernelinfo import AxisType
-from core.uop.meaning import UNLESS_NAN, UNLESS_ZERO
 from tests.core.uop.symbols import f, num, var
 
 X, Y, N = var("x", -9, 9), var("y", -9, 9), var("n", 0, 7)

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from core.dtype import DType, dtypes
 from core.shape import ShapeTracker
 from core.uop import Ops, UOp
+from core.uop.facts.meaning import UNLESS_ZERO
 from core.uop.kernelinfo import AxisType
-from core.uop.meaning import UNLESS_ZERO
 from tests.core.uop.symbols import f, flag, g, num, var
 
 Pair = tuple[UOp, UOp]

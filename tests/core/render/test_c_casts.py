@@ -17,7 +17,7 @@ from core.dtype import DType, dtypes
 from core.render import c
 from core.runtime.numeric import Array, from_memory, memory_dtype, to_memory
 from core.toolchain.processor import host_target
-from core.uop.meaning import cast_value
+from core.uop.facts.meaning import cast_value
 from tests.core.render.programs import Build
 from tests.core.tensor.elements.test_casts import PLAIN, corners
 

@@ -13,7 +13,7 @@ import pytest
 from core.dtype import DType, dtypes
 from core.render import c
 from core.toolchain.processor import host_target
-from core.uop.meaning import evaluate
+from core.uop.facts.meaning import evaluate
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 from tests.core.render.programs import Build, const

@@ -7,7 +7,7 @@ import pytest
 from core.compile import compile_kernel
 from core.errors import CompileError
 from core.render import cuda, hip
-from core.render.amd_matrix import call_of
+from core.render.llvm_lines.amd_matrix import call_of
 from core.target import Target, targets
 from core.toolchain import nvrtc
 from tests.core.passes.matrices import ROWS, kernel_of, product, row_id, tc

@@ -15,8 +15,8 @@ from core.compile import compile_kernel
 from core.dtype import dtypes
 from core.errors import CompileError, RenderError
 from core.render import c
-from core.render.amd_matrix import builtin_of, call_of
 from core.render.kinds import KIND
+from core.render.llvm_lines.amd_matrix import builtin_of, call_of
 from core.render.rendered import Rendered
 from core.render.renderers import RENDERERS
 from core.target import Target, targets

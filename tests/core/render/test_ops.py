@@ -16,7 +16,7 @@ from core.runtime.numeric import from_memory, memory_dtype, to_memory
 from core.target import targets
 from core.toolchain import llvm_compiler
 from core.toolchain.ptxas import assemble
-from core.uop.meaning_arrays import numpy_dtype
+from core.uop.facts.meaning_arrays import numpy_dtype
 from core.uop.ops import GroupOp, Ops
 from core.uop.uop import UOp
 from tests.core.render.lowered import lowered

@@ -21,7 +21,7 @@ from core.target import targets
 from core.toolchain.processor import host_target
 from core.toolchain.ptxas import assemble
 from core.toolchain.sass import sass, sass_of
-from core.uop.meaning_arrays import numpy_dtype
+from core.uop.facts.meaning_arrays import numpy_dtype
 from core.uop.ops import Ops
 from core.uop.pointer import pointer_of
 from core.uop.uop import UOp

@@ -12,7 +12,7 @@ from core.runtime.reference.kernel import evaluate_kernel
 from core.target import targets
 from core.tensor_cores import TensorCore
 from core.uop import Ops, UOp
-from core.uop.meaning_arrays import Array, numpy_dtype, round_array
+from core.uop.facts.meaning_arrays import Array, numpy_dtype, round_array
 
 ROWS = [*dict.fromkeys(core for target in targets.values() for core in target.tensor_cores)]
 

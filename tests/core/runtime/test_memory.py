@@ -20,7 +20,7 @@ from core.runtime.host import ALIGN
 from core.runtime.memory import allocated
 from core.runtime.numeric import from_memory, memory_dtype, to_memory
 from core.toolchain.processor import host_target
-from core.uop.observe import MemoryChange, NullObserver, observing
+from core.uop.engine.observe import MemoryChange, NullObserver, observing
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 from tests.core.runtime.asts import add

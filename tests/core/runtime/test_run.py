@@ -30,8 +30,8 @@ from core.shape import ShapeTracker, View
 from core.toolchain.processor import host_target
 from core.toolchain.program import Argument, Artifact, Program
 from core.trial import difference
+from core.uop.engine.observe import NullObserver, observing
 from core.uop.kernelinfo import AxisType, KernelInfo
-from core.uop.observe import NullObserver, observing
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 from tests.core.render.programs import Build

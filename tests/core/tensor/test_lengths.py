@@ -13,7 +13,7 @@ import pytest
 from core import Context, Tensor, TinyJit, Variable, dtypes
 from core.errors import DTypeError, RunError, ShapeError
 from core.target import Target
-from core.uop.kernelcall import Parameter
+from core.uop.call.kernelcall import Parameter
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 

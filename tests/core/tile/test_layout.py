@@ -10,9 +10,9 @@ from core.passes.lanes import sink_lanes
 from core.target import targets
 from core.tile import LAYOUTS, Layout, Swizzle
 from core.tile.layout import Choice, coordinates, renaming
-from core.uop.meaning import evaluate
+from core.uop.engine.rewrite import graph_rewrite
+from core.uop.facts.meaning import evaluate
 from core.uop.ops import Ops
-from core.uop.rewrite import graph_rewrite
 from core.uop.symbolic import symbolic_index
 from core.uop.uop import UOp
 

@@ -16,7 +16,7 @@ from core.target import Target, targets
 from core.tile import kernels
 from core.tile.kernels import AttentionShape
 from core.tile.sizes import Size
-from core.uop.kernelcall import Parameter
+from core.uop.call.kernelcall import Parameter
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 from tests.core.tile import cases

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from core.dtype import DType, dtypes
 from core.uop import GroupOp, Ops, UOp
-from core.uop.meaning import evaluate
+from core.uop.facts.meaning import evaluate
 
 INT_OPS = (
     Ops.ADD, Ops.ADD, Ops.ADD, Ops.SUB, Ops.MUL, Ops.MUL, Ops.IDIV, Ops.IDIV, Ops.MOD, Ops.MOD,

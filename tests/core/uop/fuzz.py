@@ -10,8 +10,8 @@ from core.dtype import DType, dtypes
 from core.passes.view_index import view_index
 from core.shape import ShapeTracker
 from core.uop import Ops, Rule, UOp, graph_rewrite
-from core.uop.observe import NullObserver, observing
-from core.uop.substitute import substitution
+from core.uop.engine.observe import NullObserver, observing
+from core.uop.engine.substitute import substitution
 from core.uop.symbolic import gated, symbolic_index
 from core.uop.symbolic.measure import measure
 from tests.core.uop.evaluator import value

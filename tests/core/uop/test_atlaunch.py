@@ -7,7 +7,7 @@ import pytest
 from core.dtype import AddrSpace, dtypes
 from core.errors import RunError
 from core.uop import Ops, UOp
-from core.uop.atlaunch import known_at_launch, value_at_launch
+from core.uop.call.atlaunch import known_at_launch, value_at_launch
 
 M, N = UOp.variable("m", 0, 150), UOp.variable("n", 1, 90)
 

@@ -10,7 +10,7 @@ import pytest
 
 from core.dtype import DType, dtypes
 from core.uop import Ops, UOp
-from core.uop.rewrite import graph_rewrite
+from core.uop.engine.rewrite import graph_rewrite
 from core.uop.symbolic import symbolic_simple
 from tests.core.uop.evaluator import CORNERS, value
 from tests.core.uop.symbols import f, g, num, p, var, x

@@ -9,10 +9,10 @@ from core.errors import DeviceError, FormatError, SpecError
 from core.helpers import prod
 from core.passes.schedule import create_schedule
 from core.uop import Ops, UOp
+from core.uop.call.parts import parts_of, whole_of
+from core.uop.data.serial import from_data, to_data
 from core.uop.node import DeviceName
-from core.uop.parts import parts_of, whole_of
-from core.uop.serial import from_data, to_data
-from core.uop.spec import tensor_spec, verify
+from core.uop.spec.spec import tensor_spec, verify
 
 TWO = ("CPU", "CPU:1")
 

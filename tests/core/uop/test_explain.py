@@ -8,8 +8,8 @@ import pytest
 
 from core.dtype import dtypes
 from core.uop import GroupOp, Ops, UOp, UPat, rule
-from core.uop.explain import Declines, Explanation, Fires, Misfits, Raises, explain, misfit
-from core.uop.rule import Variant
+from core.uop.engine.explain import Declines, Explanation, Fires, Misfits, Raises, explain, misfit
+from core.uop.patterns.rule import Variant
 from core.uop.symbolic import symbolic
 
 X = UOp.variable("x", 0, 9)

@@ -7,9 +7,9 @@ import pytest
 from core.dtype import dtypes
 from core.errors import RuleError
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
-from core.uop.explain import Declines, Fires, Raises
-from core.uop.explain_pass import Place, explain_in_pass
-from core.uop.observe import context
+from core.uop.engine.explain import Declines, Fires, Raises
+from core.uop.engine.explain_pass import Place, explain_in_pass
+from core.uop.engine.observe import context
 
 NAMES = "abcdef"
 LEAVES = [UOp.variable(name, 0, 9) for name in NAMES]

@@ -9,16 +9,16 @@ import pytest
 from core.dtype import dtypes
 from core.errors import DTypeError, ShapeError, SpecError
 from core.uop import Ops, UOp
-from core.uop.kernelcall import (
+from core.uop.call.kernelcall import (
     KernelCall,
     Parameter,
     called_kernel,
     inputs_of_call,
     outputs_of_call,
 )
+from core.uop.data.serial import from_data, to_data
 from core.uop.kernelinfo import KernelInfo
-from core.uop.serial import from_data, to_data
-from core.uop.spec import tensor_spec, verify
+from core.uop.spec.spec import tensor_spec, verify
 
 F = dtypes.float32
 

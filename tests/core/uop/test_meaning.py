@@ -17,7 +17,7 @@ from core.dtype import DType, dtypes, truncate
 from core.errors import DTypeError
 from core.uop import GroupOp, Ops
 from core.uop.bits import from_bits, to_bits
-from core.uop.meaning import (
+from core.uop.facts.meaning import (
     cast_value,
     divide,
     evaluate,
@@ -27,7 +27,7 @@ from core.uop.meaning import (
     remainder,
     threefry,
 )
-from core.uop.meaning_arrays import evaluate_arrays, numpy_dtype, round_array
+from core.uop.facts.meaning_arrays import evaluate_arrays, numpy_dtype, round_array
 
 INF, NAN = math.inf, math.nan
 NARROW = {

@@ -17,9 +17,9 @@ from core.passes.pipeline import lower_kernel, run_passes
 from core.runtime.reference.kernel import evaluate_kernel
 from core.target import Target
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
-from core.uop.observe import NullObserver, observing, recording
-from core.uop.policy import Policy, following, in_force, stage
-from core.uop.rule import Rule
+from core.uop.engine.observe import NullObserver, observing, recording
+from core.uop.patterns.policy import Policy, following, in_force, stage
+from core.uop.patterns.rule import Rule
 from core.uop.symbolic import symbolic
 from tests.core.passes import kernels
 from tests.core.passes.kernels import CPU, GPU, Case

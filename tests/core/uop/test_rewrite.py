@@ -20,7 +20,7 @@ from core.uop import (
     graph_rewrite_map,
     rule,
 )
-from core.uop.observe import (
+from core.uop.engine.observe import (
     recording,
 )
 from core.uop.uop import creating

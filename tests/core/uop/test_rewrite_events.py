@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from core.dtype import dtypes
 from core.errors import RuleError
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule, track_rewrites
-from core.uop.observe import NullObserver, Recording, Step, context, observing, recording
+from core.uop.engine.observe import NullObserver, Recording, Step, context, observing, recording
 from tests.core.uop.test_rewrite import BOTH, a, a_to_b, b, c, identities, renaming, x, y
 
 

@@ -14,10 +14,10 @@ from core.dtype import AddrSpace, dtypes
 from core.errors import FormatError
 from core.shape import ShapeTracker, View
 from core.target import targets
-from core.uop.args import decode_arg, decode_dtype, encode_arg, encode_dtype
+from core.uop.data.args import decode_arg, decode_dtype, encode_arg, encode_dtype
+from core.uop.data.serial import decode_node, from_data, to_data
 from core.uop.kernelinfo import AxisType, KernelInfo, Opt, OptOps
 from core.uop.ops import Ops
-from core.uop.serial import decode_node, from_data, to_data
 from core.uop.uop import UOp
 
 

@@ -11,8 +11,8 @@ from core import Tensor
 from core.compile import compile_kernel
 from core.helpers import Context
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
-from core.uop.observe import recording
-from core.uop.substitute import substitute
+from core.uop.engine.observe import recording
+from core.uop.engine.substitute import substitute
 from core.uop.symbolic.valid import given as given_that
 from tests.core.passes import kernels
 from tests.core.passes.kernels import CPU

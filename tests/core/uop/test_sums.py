@@ -8,7 +8,7 @@ import pytest
 
 from core.dtype import DType, dtypes
 from core.uop import UOp
-from core.uop.observe import recording
+from core.uop.engine.observe import recording
 from core.uop.symbolic import merge_sums, simplify
 from core.uop.symbolic.measure import measure
 from tests.core.uop.evaluator import value

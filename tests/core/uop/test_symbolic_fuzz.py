@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from core.dtype import dtypes
 from core.uop import PatternMatcher, UOp, graph_rewrite
-from core.uop.observe import observing
+from core.uop.engine.observe import observing
 from core.uop.symbolic import gated, symbolic, symbolic_index, symbolic_simple
 from tests.core.uop.evaluator import (
     assignments,

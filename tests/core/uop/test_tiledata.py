@@ -11,9 +11,9 @@ from core.errors import FormatError
 from core.target import targets
 from core.tensor_cores import fragment
 from core.tile import kernels
-from core.uop.args import decode_arg, encode_arg
+from core.uop.data.args import decode_arg, encode_arg
+from core.uop.data.serial import from_data, to_data
 from core.uop.kernelinfo import KernelInfo, TileInfo
-from core.uop.serial import from_data, to_data
 
 BASE = fragment("n1 n2 m0 m1 m2", "n0 m3")
 TILE = TileInfo("RT", 2, 16, 64, 4, "acc", BASE)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from core.dtype import dtypes
 from core.errors import PatternError
 from core.uop import Ops, PatternMatcher, Rule, UOp, UPat, rule
-from core.uop.match_compiled import MAX_LOOPS, compile_matches, could_match
-from core.uop.match_interpreted import matches
+from core.uop.patterns.compiled import MAX_LOOPS, compile_matches, could_match
+from core.uop.patterns.interpreted import matches
 
 a, b = UOp.variable("a", 0, 9), UOp.variable("b", 0, 9)
 f = UOp(Ops.DEFINE_VAR, dtypes.float32, (), ("f", 0, 1))

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from core.dtype import dtypes
 from core.errors import RewriteLoopError, RuleError
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, graph_rewrite_map, rule
-from core.uop.match_interpreted import matches
-from core.uop.observe import NullObserver, observing
-from core.uop.rule import Rule, Variant
-from core.uop.visits import Visits
+from core.uop.engine.observe import NullObserver, observing
+from core.uop.engine.visits import Visits
+from core.uop.patterns.interpreted import matches
+from core.uop.patterns.rule import Rule, Variant
 from tests.viz.samples import random_graph
 from tests.viz.samples import rules as samples
 
@@ -145,7 +145,7 @@ def test_a_rule_that_fails_was_tried_and_those_after_it_were_not(made: str) -> N
 
 
 def test_nothing_is_counted_where_nobody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("core.uop.rewrite.Visits", lambda _: pytest.fail("counted"))
+    monkeypatch.setattr("core.uop.engine.rewrite.Visits", lambda _: pytest.fail("counted"))
     assert graph_rewrite(a + 0, samples) is a
 
 
@@ -160,8 +160,8 @@ class Clock:
 
 
 def timed(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("core.uop.rewrite.perf_counter_ns", clock)
-    monkeypatch.setattr("core.uop.match_compiled.perf_counter_ns", clock)
+    monkeypatch.setattr("core.uop.engine.rewrite.perf_counter_ns", clock)
+    monkeypatch.setattr("core.uop.patterns.compiled.perf_counter_ns", clock)
 
 
 def test_the_time_of_a_try_is_that_of_its_pattern_and_function(

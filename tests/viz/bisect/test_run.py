@@ -15,8 +15,8 @@ from core import Tensor
 from core.errors import ServerError
 from core.gradient import derivatives
 from core.uop import Ops, PatternMatcher, UOp, UPat, rule
-from core.uop.observe import context
-from core.uop.rewrite import graph_rewrite
+from core.uop.engine.observe import context
+from core.uop.engine.rewrite import graph_rewrite
 from tests.viz.test_json import SHAPES
 from tests.viz.whatif.running import record
 from viz.bisect import worker as bisect_worker

@@ -10,8 +10,8 @@ from core.errors import UopvizError
 from core.helpers import Context
 from core.passes.pipeline import lower_kernel
 from core.prove.decide import Options
-from core.uop.observe import context
-from core.uop.policy import Policy, following
+from core.uop.engine.observe import context
+from core.uop.patterns.policy import Policy, following
 from tests.core.passes.kernels import CPU, GPU
 from tests.viz.whatif.mutating import REWRITES, EndlessError, Trial, ast_of, limited
 from viz.check.part import check_part

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from core.uop import Ops, PatternMatcher, UOp, UPat, rule
-from core.uop.observe import context
-from core.uop.rewrite import graph_rewrite
-from core.uop.rule import Assumes
+from core.uop.engine.observe import context
+from core.uop.engine.rewrite import graph_rewrite
+from core.uop.patterns.rule import Assumes
 from viz.check.around import step_around
 from viz.check.part import UNUSED, check_part
 from viz.check.parts import Part

@@ -17,9 +17,9 @@ import viz.check.run
 import viz.corecommand.check
 from core.errors import UopvizError
 from core.uop import Ops, PatternMatcher, UOp, UPat, rule
-from core.uop.observe import context
-from core.uop.rewrite import graph_rewrite
-from core.uop.rule import Assumes
+from core.uop.engine.observe import context
+from core.uop.engine.rewrite import graph_rewrite
+from core.uop.patterns.rule import Assumes
 from tests.viz.samples import rules
 from viz.check.known.answers import CHECKS, VERDICTS
 from viz.check.known.kept import Kept, kept_path, load

@@ -10,8 +10,8 @@ import pytest
 
 from core.errors import ScheduleError, UopvizError
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
-from core.uop.observe import context
-from core.uop.rule import Rule
+from core.uop.engine.observe import context
+from core.uop.patterns.rule import Rule
 from viz.bisect.search import bisect_run
 from viz.check.message import message
 from viz.check.part import check_part

@@ -18,8 +18,8 @@ from core.errors import RuleError
 from core.gradient import derivatives, gradients
 from core.prove.verdict import Verdict
 from core.uop import Ops, UOp, UPat, rule
-from core.uop.observe import recording
-from core.uop.rule import Rule
+from core.uop.engine.observe import recording
+from core.uop.patterns.rule import Rule
 from tests.core.tensor.running.test_kernel_call_gradients import call_two
 from tests.viz.check.mutating import wrong
 from viz.check.failed import failures

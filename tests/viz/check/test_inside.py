@@ -11,9 +11,9 @@ from core.dtype import dtypes
 from core.passes.schedule import consts
 from core.tensor import Tensor
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
+from core.uop.engine.observe import context
 from core.uop.kernelinfo import KernelInfo
-from core.uop.observe import context
-from core.uop.rule import Assumes
+from core.uop.patterns.rule import Assumes
 from tests.core.passes.kernels import plain, store
 from tests.viz.check.mutating import wrong
 from viz.trace import Recorder

@@ -12,7 +12,7 @@ import pytest
 
 from core.helpers import Context
 from core.passes.pipeline import lower_kernel
-from core.uop.observe import context
+from core.uop.engine.observe import context
 from tests.core.passes.kernels import CASES, CPU, GPU
 from tests.fuzzing import cases, seeds
 from tests.viz.check.mutating import blamed, wrong

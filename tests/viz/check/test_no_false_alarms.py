@@ -11,8 +11,8 @@ import pytest
 from core import Device, Tensor, Variable
 from core.passes.pipeline import lower_kernel
 from core.target import targets
+from core.uop.engine.observe import context, recording
 from core.uop.kernelinfo import Opt, OptOps
-from core.uop.observe import context, recording
 from tests.core.passes.kernels import matmul
 from tests.viz.check.mutating import wrong
 from viz.trace import Recorder

@@ -14,7 +14,7 @@ from core import Tensor
 from core.passes.schedule import kernelize, linearize, memory
 from core.passes.schedule.linearize import kernels_of
 from core.uop import UOp
-from core.uop.observe import NullObserver, observing
+from core.uop.engine.observe import NullObserver, observing
 from viz.bisect.search import bisect_run
 from viz.check.message import message
 from viz.check.part import check_part

@@ -14,7 +14,7 @@ from core.passes.schedule import lengths
 from core.passes.schedule.multi import allreduce, movement
 from core.passes.schedule.multi.regions import multi
 from core.uop import Ops, UOp
-from core.uop.parts import parts_of
+from core.uop.call.parts import parts_of
 from tests.viz.check.mutating import wrong
 from viz.check.part import check_part
 from viz.check.parts import Part

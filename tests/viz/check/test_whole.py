@@ -21,12 +21,13 @@ from core.compile import compile_kernel
 from core.dtype import dtypes
 from core.errors import FormatError, RunError
 from core.launch import run as running
-from core.render import llvm_alu, ptx_alu
+from core.render.llvm_lines import alu as llvm_alu
+from core.render.ptx_lines import alu as ptx_alu
 from core.runtime.numeric import Array
 from core.target import targets
 from core.toolchain.processor import host_target
+from core.uop.data.serial import to_data
 from core.uop.ops import Ops
-from core.uop.serial import to_data
 from core.uop.symbolic import choose
 from core.uop.uop import UOp
 from tests.viz.work.test_unproved import given, reading

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from core.dtype import DType, dtypes
+from core.uop.engine.observe import NullObserver, context, observing
+from core.uop.engine.rewrite import graph_rewrite
 from core.uop.kernelinfo import KernelInfo, Opt, OptOps
-from core.uop.matcher import PatternMatcher
-from core.uop.observe import NullObserver, context, observing
 from core.uop.ops import Ops
-from core.uop.rewrite import graph_rewrite
-from core.uop.rule import Rule
+from core.uop.patterns.matcher import PatternMatcher
+from core.uop.patterns.rule import Rule
 from core.uop.uop import UOp
 from tests.viz.replay.engine_graphs import Outcomes
 from tests.viz.samples import add_constants, add_zero, double, mul_one, same, subtract, wrap

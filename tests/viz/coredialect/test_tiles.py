@@ -14,7 +14,7 @@ import pytest
 from core import dtypes, tile
 from core.tensor_cores import fragment
 from core.tile import kernels
-from core.uop.args import encode_arg
+from core.uop.data.args import encode_arg
 from core.uop.kernelinfo import KernelInfo, TileInfo
 from core.uop.uop import UOp
 from tests.core.tile.running import conflicts, counted

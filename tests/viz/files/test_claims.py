@@ -16,7 +16,7 @@ import pytest
 
 import viz
 from core.errors import TraceError
-from core.uop.rewrite import graph_rewrite
+from core.uop.engine.rewrite import graph_rewrite
 from tests.viz.recording.test_trace import rows
 from tests.viz.samples import random_graph, rules
 from tests.viz.test_live import PROGRAM, execute, installed
@@ -262,8 +262,8 @@ WORKERS = """
 import multiprocessing, os, sys, time
 
 def work(number):
-    from core.uop.observe import attached, context
-    from core.uop.rewrite import graph_rewrite
+    from core.uop.engine.observe import attached, context
+    from core.uop.engine.rewrite import graph_rewrite
     from tests.viz.samples import random_graph, rules
     with context(f"worker {{number}}", "kernel"):
         graph_rewrite(random_graph(number), rules, name="in worker")

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from core.errors import TraceError
-from core.uop.observe import context
-from core.uop.rewrite import graph_rewrite
+from core.uop.engine.observe import context
+from core.uop.engine.rewrite import graph_rewrite
 from tests.bench.traces import Synthesis, chain, load_graph, many_passes, one_pass, synthetic
 from tests.browser.hostile import circular
 from tests.effort import at_most

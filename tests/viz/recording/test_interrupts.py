@@ -17,13 +17,13 @@ from typing import Any
 import pytest
 
 import viz
-from core.uop import observe
-from core.uop.matcher import PatternMatcher
-from core.uop.observe import MemoryChange, attached, context
-from core.uop.rewrite import graph_rewrite
-from core.uop.rule import rule
+from core.uop.engine import observe
+from core.uop.engine.observe import MemoryChange, attached, context
+from core.uop.engine.rewrite import graph_rewrite
+from core.uop.patterns.matcher import PatternMatcher
+from core.uop.patterns.rule import rule
+from core.uop.patterns.upat import UPat
 from core.uop.uop import UOp
-from core.uop.upat import UPat
 from tests.viz.samples import random_graph, rules
 from viz.format.schema import RULES
 from viz.trace import Recorder

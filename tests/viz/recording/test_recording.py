@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import viz
-from core.uop.matcher import PatternMatcher
-from core.uop.observe import context, recording
-from core.uop.rewrite import graph_rewrite
+from core.uop.engine.observe import context, recording
+from core.uop.engine.rewrite import graph_rewrite
+from core.uop.patterns.matcher import PatternMatcher
 from tests.viz.samples import random_graph, rules
 from viz.format.schema import DECLINE, MATCH, REBUILD
 from viz.recording.buffer import OTHER

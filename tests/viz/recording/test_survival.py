@@ -16,8 +16,8 @@ import pytest
 
 import viz
 from core.errors import TraceError
-from core.uop.observe import context
-from core.uop.rewrite import graph_rewrite
+from core.uop.engine.observe import context
+from core.uop.engine.rewrite import graph_rewrite
 from tests.viz.recording.test_trace import rows
 from tests.viz.samples import random_graph, rules
 from viz.trace import Recorder
@@ -95,8 +95,8 @@ PROGRAM = """
 import sys, threading, time
 sys.path.insert(0, {root!r})
 from pathlib import Path
-from core.uop.observe import context
-from core.uop.rewrite import graph_rewrite
+from core.uop.engine.observe import context
+from core.uop.engine.rewrite import graph_rewrite
 from tests.viz.samples import random_graph, rules
 from tests.viz.recording.test_trace import rows
 from viz.trace import Recorder
@@ -159,9 +159,9 @@ def test_an_endless_rewrite_is_visible_while_it_runs(tmp_path: Path) -> None:
     process = start(
         path,
         """
-        from core.uop.matcher import PatternMatcher
-        from core.uop.rule import rule
-        from core.uop.upat import UPat
+        from core.uop.patterns.matcher import PatternMatcher
+        from core.uop.patterns.rule import rule
+        from core.uop.patterns.upat import UPat
         from core.uop.ops import Ops
         @rule(UPat(Ops.DETACH, name="d"))
         def slow(d):

@@ -14,13 +14,13 @@ import pytest
 import viz
 from core.dtype import dtypes
 from core.errors import RuleError
-from core.uop.matcher import PatternMatcher
-from core.uop.observe import context, track_rewrites
+from core.uop.engine.observe import context, track_rewrites
+from core.uop.engine.rewrite import graph_rewrite
 from core.uop.ops import Ops
-from core.uop.rewrite import graph_rewrite
-from core.uop.rule import rule
+from core.uop.patterns.matcher import PatternMatcher
+from core.uop.patterns.rule import rule
+from core.uop.patterns.upat import UPat
 from core.uop.uop import UOp
-from core.uop.upat import UPat
 from tests.viz.samples import random_graph, rules
 from viz.recording.patterns import pattern_data, source_of
 from viz.trace import Recorder

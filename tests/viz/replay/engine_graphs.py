@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.uop.args import encode_arg
-from core.uop.observe import NullObserver
+from core.uop.data.args import encode_arg
+from core.uop.engine.observe import NullObserver
 from core.uop.uop import UOp
 from viz.coredialect.arguments import spell
 from viz.dialect.argtext import ArgTexts

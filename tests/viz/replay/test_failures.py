@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from core.errors import RewriteLoopError, RuleError, UopvizError
-from core.uop.matcher import PatternMatcher
-from core.uop.observe import context
+from core.uop.engine.observe import context
+from core.uop.engine.rewrite import graph_rewrite
 from core.uop.ops import Ops
-from core.uop.rewrite import graph_rewrite
-from core.uop.rule import Rule, rule
+from core.uop.patterns.matcher import PatternMatcher
+from core.uop.patterns.rule import Rule, rule
+from core.uop.patterns.upat import UPat
 from core.uop.uop import UOp
-from core.uop.upat import UPat
 from tests.viz.samples import add_zero
 from viz.recording.exceptions import error_data
 from viz.share.copy import write_trace

@@ -14,8 +14,8 @@ from core.errors import GradientError, RuleError
 from core.gradient import derivatives, gradients
 from core.shape import ShapeTracker
 from core.uop import Ops, PatternMatcher, UOp, UPat, rule
-from core.uop.observe import NullObserver, observing
-from core.uop.rule import Rule
+from core.uop.engine.observe import NullObserver, observing
+from core.uop.patterns.rule import Rule
 from tests.core.tensor.running.test_kernel_call_gradients import call_two
 from tests.viz.replay.test_replay import Replaying
 

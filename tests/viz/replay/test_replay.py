@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import core
-from core.uop.matcher import PatternMatcher
-from core.uop.observe import NullObserver, observing
+from core.uop.engine.observe import NullObserver, observing
+from core.uop.engine.rewrite import graph_rewrite, graph_rewrite_map
 from core.uop.ops import Ops
-from core.uop.rewrite import graph_rewrite, graph_rewrite_map
+from core.uop.patterns.matcher import PatternMatcher
 from core.uop.uop import UOp
 from tests.viz.replay.engine_graphs import Keeper, Kept, Outcomes, Texts, graph_of, states
 from tests.viz.samples import double, mul_one, random_graph, rules, same, subtract

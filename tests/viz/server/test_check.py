@@ -13,8 +13,8 @@ from flask.testing import FlaskClient
 import viz
 from core import Tensor
 from core.uop import Ops, PatternMatcher, UOp, UPat, rule
-from core.uop.observe import context
-from core.uop.rewrite import graph_rewrite
+from core.uop.engine.observe import context
+from core.uop.engine.rewrite import graph_rewrite
 from tests.viz.samples import random_graph, rules
 from tests.viz.server.client import TokenClient, ended
 from tests.viz.share.test_export import entries

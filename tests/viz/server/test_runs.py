@@ -12,8 +12,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from core.errors import ServerError
-from core.uop.observe import context
-from core.uop.rewrite import graph_rewrite
+from core.uop.engine.observe import context
+from core.uop.engine.rewrite import graph_rewrite
 from tests.viz.samples import random_graph, rules
 from tests.viz.server.client import HOST, PORT, TOKEN, TokenClient, ended
 from viz.compare.answers import COMPARE, PAIR_ANSWERS

@@ -15,13 +15,13 @@ from flask.testing import FlaskClient
 import viz
 from core.dtype import dtypes
 from core.tensor import Tensor
-from core.uop.matcher import PatternMatcher
-from core.uop.observe import context
+from core.uop.engine.observe import context
+from core.uop.engine.rewrite import graph_rewrite
 from core.uop.ops import Ops
-from core.uop.rewrite import graph_rewrite
-from core.uop.rule import rule
+from core.uop.patterns.matcher import PatternMatcher
+from core.uop.patterns.rule import rule
+from core.uop.patterns.upat import UPat
 from core.uop.uop import UOp
-from core.uop.upat import UPat
 from tests.core.runtime.asts import add
 from tests.viz.samples import random_graph, rules
 from tests.viz.server.client import TokenClient, ended

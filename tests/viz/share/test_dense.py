@@ -13,8 +13,8 @@ import pytest
 
 import viz
 from core.tensor import Tensor
-from core.uop.observe import context
-from core.uop.rewrite import graph_rewrite
+from core.uop.engine.observe import context
+from core.uop.engine.rewrite import graph_rewrite
 from tests.viz.samples import random_graph, rules
 from tests.viz.share.test_export import entries
 from viz.share.html import export_html

@@ -190,7 +190,7 @@ def test_every_process_of_a_run(tmp_path: Path) -> None:
 def test_a_trace_that_is_still_written(tmp_path: Path) -> None:
     code = (
         "import sys; from viz.trace import Recorder; from tests.viz.samples import *;"
-        "from core.uop.rewrite import graph_rewrite;"
+        "from core.uop.engine.rewrite import graph_rewrite;"
         "r = Recorder(sys.argv[1]).start(); graph_rewrite(random_graph(1), rules, name='tidy');"
         "r.flush(); print('ready', flush=True); input()"
     )

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from core.errors import ServerError, TraceError
-from core.uop.observe import context
-from core.uop.rewrite import graph_rewrite
+from core.uop.engine.observe import context
+from core.uop.engine.rewrite import graph_rewrite
 from tests.viz.samples import random_graph, rules
 from tests.viz.server.client import PORT, TOKEN, TokenClient
 from tests.viz.share.test_export import TRACE, entries

@@ -13,11 +13,11 @@ import pytest
 import viz
 from core import Tensor
 from core.target import Target
-from core.uop.kernelcall import Parameter
+from core.uop.call.kernelcall import Parameter
+from core.uop.data.serial import from_data
 from core.uop.kernelinfo import AxisType, KernelInfo
 from core.uop.kernels import is_lowered
 from core.uop.ops import Ops
-from core.uop.serial import from_data
 from core.uop.uop import UOp
 from tests.viz.views.test_kernels import AS_CHOSEN, wait
 from viz.cli import main

@@ -20,8 +20,8 @@ from core.isolation.limits import MEMORY_LIMIT
 from core.isolation.worker import times_quantile
 from core.render.kinds import KINDS
 from core.trial.difference import difference, summed_products
+from core.uop.data.serial import from_data
 from core.uop.ops import Ops
-from core.uop.serial import from_data
 from tests.viz.server.client import value_of
 from viz.coreserver.actions import CoreActions
 from viz.coreserver.options import Options, opts_of

@@ -10,7 +10,7 @@ from typing import Any
 
 import viz
 from core import Tensor
-from core.uop.observe import MemoryChange
+from core.uop.engine.observe import MemoryChange
 from viz.trace import Recorder
 from viz.views.store import Store
 from viz.write.writer import TraceWriter

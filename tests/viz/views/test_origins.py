@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import viz
-from core.uop.asking import kernel_lines
-from core.uop.serial import from_data
+from core.uop.data.serial import from_data
+from core.uop.engine.asking import kernel_lines
 from viz.share.copy import write_trace
 from viz.views.places import line_of
 from viz.views.store import Store

@@ -16,8 +16,8 @@ from core import Tensor
 from core.compile import compile_kernel
 from core.errors import TraceError
 from core.target import target_named
+from core.uop.data.serial import from_data
 from core.uop.kernelinfo import Opt, OptOps
-from core.uop.serial import from_data
 from tests.bench.traces import many_passes
 from tests.effort import at_most
 from viz.files.alive import process_info

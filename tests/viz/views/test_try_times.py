@@ -12,8 +12,8 @@ import pytest
 from core.dtype import dtypes
 from core.errors import TraceError
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite
-from core.uop.observe import NullObserver, context, observing
-from core.uop.visits import Visits
+from core.uop.engine.observe import NullObserver, context, observing
+from core.uop.engine.visits import Visits
 from tests.viz.samples import random_graph, rules
 from viz.cli import main
 from viz.format.blocks import TRIES

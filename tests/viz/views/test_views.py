@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from core.errors import ServerError
-from core.uop.observe import context
-from core.uop.rewrite import graph_rewrite
+from core.uop.engine.observe import context
+from core.uop.engine.rewrite import graph_rewrite
 from core.uop.uop import UOp
 from tests.viz.samples import random_graph, rules
 from tests.viz.views.node_history import node_history

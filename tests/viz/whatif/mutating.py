@@ -17,8 +17,8 @@ from typing import Literal
 from core.helpers import Context
 from core.passes.pipeline import lower_kernel
 from core.uop import Rule, UOp
-from core.uop.observe import recording
-from core.uop.policy import Policy
+from core.uop.engine.observe import recording
+from core.uop.patterns.policy import Policy
 from tests.core.passes.kernels import CASES, CPU, GPU
 from tests.mutants import Mutant, one_mutant
 from viz.whatif.culprit import Kernel, Verdict

@@ -16,11 +16,11 @@ from core.runtime.numeric import Array
 from core.target import Target, targets
 from core.tensor import Tensor
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
+from core.uop.engine.observe import recording
+from core.uop.facts.meaning import UNLESS_ZERO
 from core.uop.kernelinfo import Opt, OptOps
-from core.uop.meaning import UNLESS_ZERO
-from core.uop.observe import recording
-from core.uop.policy import Policy, following
-from core.uop.rule import Rule
+from core.uop.patterns.policy import Policy, following
+from core.uop.patterns.rule import Rule
 from tests.core.passes.kernels import CPU, elementwise, matmul
 from viz.whatif import culprit
 from viz.whatif.arguments import ArgumentSet, givens

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from core.errors import ServerError
-from core.uop.serial import to_data
+from core.uop.data.serial import to_data
 from tests.core.passes.kernels import elementwise
 from tests.viz.whatif.running import JOBS, Here, kernel_named, record
 from viz.cli import main

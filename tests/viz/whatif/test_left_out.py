@@ -16,8 +16,8 @@ from core.passes.pipeline import PASSES, TEXT_PASSES, lower_kernel
 from core.runtime.reference.kernel import evaluate_kernel
 from core.target import Target
 from core.uop import UOp
-from core.uop.observe import recording
-from core.uop.policy import Policy, following
+from core.uop.engine.observe import recording
+from core.uop.patterns.policy import Policy, following
 from tests.core.passes.kernels import CPU, GPU
 from tests.core.passes.programs import kernels_of, program
 from tests.fuzzing import seeds

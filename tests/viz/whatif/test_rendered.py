@@ -11,11 +11,12 @@ import pytest
 
 from core import compile
 from core.dtype import dtypes
-from core.render import llvm_alu, ptx_alu
+from core.render.llvm_lines import alu as llvm_alu
+from core.render.ptx_lines import alu as ptx_alu
 from core.tensor import Tensor
 from core.toolchain.processor import host_target
+from core.uop.data.serial import to_data
 from core.uop.ops import Ops
-from core.uop.serial import to_data
 from viz.whatif import worker
 from viz.whatif.variant import Variant
 

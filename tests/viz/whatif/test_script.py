@@ -14,9 +14,9 @@ from core import Tensor, dtypes
 from core.errors import CompileError
 from core.helpers import prod
 from core.uop import Ops, UOp
+from core.uop.data.serial import from_data, to_data
 from core.uop.kernelinfo import KernelInfo
 from core.uop.ops import GroupOp
-from core.uop.serial import from_data, to_data
 from tests.core.passes.kernels import CPU, conv, elementwise, halves, matmul
 from tests.viz.whatif.running import record
 from viz.cli import main

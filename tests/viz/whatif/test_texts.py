@@ -18,7 +18,7 @@ from core.errors import CompileError, ServerError, UopvizError
 from core.runtime.device import Device
 from core.target import Target, target_named
 from core.toolchain import sass
-from core.uop.serial import from_data, to_data
+from core.uop.data.serial import from_data, to_data
 from tests.core.passes.kernels import elementwise
 from tests.viz.test_json import SHAPES
 from tests.viz.whatif.running import Here, kernel_named, record

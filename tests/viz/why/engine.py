@@ -13,14 +13,14 @@ import pytest
 
 from core.dtype import dtypes
 from core.tensor import Tensor
-from core.uop.matcher import PatternMatcher
-from core.uop.observe import NullObserver, context, observing
+from core.uop.engine.observe import NullObserver, context, observing
+from core.uop.engine.rewrite import graph_rewrite
+from core.uop.engine.visits import Visits
 from core.uop.ops import Ops
-from core.uop.rewrite import graph_rewrite
-from core.uop.rule import Rule, Variant
+from core.uop.patterns.matcher import PatternMatcher
+from core.uop.patterns.rule import Rule, Variant
+from core.uop.patterns.upat import UPat
 from core.uop.uop import UOp
-from core.uop.upat import UPat
-from core.uop.visits import Visits
 from tests.viz.samples import add_zero, double, mul_one, random_graph, rules, same, subtract
 from viz.trace import Recorder
 

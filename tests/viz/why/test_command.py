@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import viz
-from core.uop.observe import context
-from core.uop.rewrite import graph_rewrite
+from core.uop.engine.observe import context
+from core.uop.engine.rewrite import graph_rewrite
 from core.uop.uop import UOp
 from tests.viz.samples import rules
 from viz.cli import main

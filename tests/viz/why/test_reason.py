@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from core.uop.matcher import PatternMatcher
-from core.uop.rule import Rule
+from core.uop.patterns.matcher import PatternMatcher
+from core.uop.patterns.rule import Rule
+from core.uop.patterns.upat import UPat
 from core.uop.uop import UOp
-from core.uop.upat import UPat
 from tests.viz.why.engine import Pass, record
 from viz.coredialect.facts import core_facts
 from viz.views.answers import RULE_PAGE

@@ -19,9 +19,9 @@ from core.runtime.device import Device
 from core.runtime.numeric import from_memory
 from core.tile import kernels
 from core.uop import UOp
+from core.uop.data.serial import to_data
 from core.uop.kernelinfo import AxisType, KernelInfo, Opt, OptOps
 from core.uop.ops import Ops
-from core.uop.serial import to_data
 from tests.core.runtime.asts import KERNELS, add, load, matmul, shape, store
 from tests.effort import at_most
 from viz.work import emulation

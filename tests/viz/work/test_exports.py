@@ -18,8 +18,8 @@ import pytest
 from flask.testing import FlaskClient
 
 import viz.jobs.jobs
-from core.uop.observe import context
-from core.uop.rewrite import graph_rewrite
+from core.uop.engine.observe import context
+from core.uop.engine.rewrite import graph_rewrite
 from tests.core.runtime.asts import add
 from tests.viz.samples import random_graph, rules
 from tests.viz.server.client import ended

@@ -14,8 +14,8 @@ import pytest
 
 import viz
 from core.tensor import Tensor
+from core.uop.data.serial import from_data
 from core.uop.ops import Ops
-from core.uop.serial import from_data
 from viz.cli import main
 from viz.jobs.compiled import Wanted, compiled_for
 from viz.share.html import export_html

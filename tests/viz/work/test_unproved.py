@@ -20,8 +20,8 @@ from core.runtime.gpu.device import GpuDevice
 from core.runtime.reference.device import ReferenceDevice
 from core.tile import kernels
 from core.uop import Ops, UOp
+from core.uop.data.serial import to_data
 from core.uop.kernelinfo import KernelInfo
-from core.uop.serial import to_data
 from viz.work import worker
 from viz.work.worker import JOBS, compile_job, emulate_job, run_job
 from viz.workbench.worker import opts_job, workbench_job

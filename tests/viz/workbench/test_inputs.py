@@ -15,7 +15,7 @@ import viz
 from core import Tensor, Variable
 from core.dtype import dtypes
 from core.errors import RunError, TraceError
-from core.uop.serial import from_data
+from core.uop.data.serial import from_data
 from core.uop.uop import UOp
 from viz.format.captured import pack_values
 from viz.views.store import Store

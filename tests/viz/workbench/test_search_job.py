@@ -12,7 +12,7 @@ from core.compile import compile_kernel
 from core.errors import RunError
 from core.runtime.device import Device
 from core.target import targets
-from core.uop.serial import to_data
+from core.uop.data.serial import to_data
 from core.uop.uop import UOp
 from tests.docs.of_viz import MESSAGES
 from tests.docs.shapes import Shapes, declarations, needed

@@ -11,8 +11,8 @@ from core import Tensor, Variable
 from core.errors import CompileError, DeviceError, RunError
 from core.runtime.device import Device
 from core.runtime.reference.inputs import Values
+from core.uop.data.serial import to_data
 from core.uop.ops import Ops
-from core.uop.serial import to_data
 from core.uop.uop import UOp
 from tests.docs.of_viz import MESSAGES
 from tests.docs.shapes import Shapes, declarations, needed

@@ -19,7 +19,7 @@ from core.prove.rounding import units
 from core.prove.verdict import Verdict
 from core.runtime.numeric import Array
 from core.uop import GroupOp, Ops, UOp
-from core.uop.meaning_arrays import numpy_dtype
+from core.uop.facts.meaning_arrays import numpy_dtype
 from viz.check.gradients.wide import ITSELF, NO_VALUE
 
 SAME: Final = "agrees with differences of the operation, in float64"

@@ -16,7 +16,7 @@ from core.dtype import DType, dtypes
 from core.errors import RunError
 from core.runtime.numeric import Array
 from core.uop import GroupOp, Ops, UOp
-from core.uop.meaning_arrays import evaluate_arrays, numpy_dtype
+from core.uop.facts.meaning_arrays import evaluate_arrays, numpy_dtype
 
 ITSELF: Final = frozenset(
     {

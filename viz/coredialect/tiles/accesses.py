@@ -19,8 +19,8 @@ from core.dtype import dtypes
 from core.errors import UopvizError
 from core.runtime.emulator.banks import conflicts
 from core.tile.swizzle import PIECE, Swizzle
+from core.uop.facts.meaning_arrays import evaluate_arrays, numpy_dtype
 from core.uop.kernelinfo import AxisType
-from core.uop.meaning_arrays import evaluate_arrays, numpy_dtype
 from core.uop.ops import GroupOp, Ops
 from core.uop.pointer import parts_of_address
 from core.uop.uop import UOp

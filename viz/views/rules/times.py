@@ -1,7 +1,7 @@
 """How long the tries of rules took: of all passes of a name, in one pass, and of one rule by pass.
 
 A try takes time of its own where the pattern of the rule is run: what is looked up beforehand does
-not, see `core/uop/visits.py`. Never measures anything.
+not, see `core/uop/engine/visits.py`. Never measures anything.
 """
 
 from __future__ import annotations

@@ -13,8 +13,8 @@ from typing import Any
 
 from core.toolchain.program import Artifact
 from core.uop import UOp
-from core.uop.observe import NullObserver
-from core.uop.rule import Rule
+from core.uop.engine.observe import NullObserver
+from core.uop.patterns.rule import Rule
 from viz.replay.provenance import Provenance, positions
 
 

@@ -13,8 +13,8 @@ from typing import Any, Final
 from core.compile import rendered
 from core.isolation.safety import check_kernel
 from core.target import target_named
-from core.uop.observe import observing
-from core.uop.serial import from_data
+from core.uop.data.serial import from_data
+from core.uop.engine.observe import observing
 from viz.work.targets.origins import OriginObserver
 from viz.work.worker import compile_jobs
 from viz.workers.serve import serve

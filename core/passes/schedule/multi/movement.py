@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from core.passes.schedule.multi.regions import multi, names, on, parts, region
 from core.uop import Ops, PatternMatcher, UOp, UPat, rule
-from core.uop.shapes import part_shape
-from core.uop.shards import Box, along, share, stays
+from core.uop.facts.shapes import part_shape
+from core.uop.facts.shards import Box, along, share, stays
 
 _multi = UPat(Ops.MULTI, name="x")
 

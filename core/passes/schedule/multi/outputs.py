@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 from core.errors import ScheduleError
 from core.uop import GroupOp, Ops, PatternMatcher, UOp, UPat, rule
-from core.uop.parts import parts_of
-from core.uop.shapes import shown
-from core.uop.shards import stays
+from core.uop.call.parts import parts_of
+from core.uop.facts.shapes import shown
+from core.uop.facts.shards import stays
 
 _same_elements = frozenset({Ops.RESHAPE, Ops.DETACH, Ops.CONTIGUOUS_BACKWARD})
 _computed = GroupOp.Elementwise | {Ops.REDUCE_AXIS, Ops.CONTIGUOUS, Ops.FUSE, Ops.COPY}

@@ -12,7 +12,7 @@ from typing import Final
 
 from core.dtype import dtypes
 from core.uop import Ops, UOp
-from core.uop.shards import Box, all_of, along, share
+from core.uop.facts.shards import Box, all_of, along, share
 
 _rearranging: Final = frozenset({Ops.RESHAPE, Ops.PERMUTE, Ops.FLIP})
 """Movement that has each element once."""

@@ -1,8 +1,8 @@
 """Values on several devices taken apart: what is computed from them becomes what each device
 computes from its parts.
 
-Along which axis a result is cut is decided in `core/uop/shards.py`; operands that are cut otherwise
-are cut anew. Movement has rules of its own (`movement.py`).
+Along which axis a result is cut is decided in `core/uop/facts/shards.py`; operands that are cut
+otherwise are cut anew. Movement has rules of its own (`movement.py`).
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from __future__ import annotations
 from core.errors import DeviceError
 from core.passes.schedule.multi.regions import multi, on, operand, parts, region
 from core.uop import GroupOp, Ops, PatternMatcher, UOp, UPat, rule
-from core.uop.parts import parts_of
-from core.uop.shapes import shown
-from core.uop.shards import all_of
+from core.uop.call.parts import parts_of
+from core.uop.facts.shapes import shown
+from core.uop.facts.shards import all_of
 
 _multi = UPat(Ops.MULTI, name="x")
 

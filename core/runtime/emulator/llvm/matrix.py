@@ -1,8 +1,8 @@
 """Matrix instructions of AMD GPUs: WMMA and MFMA, which all work items of a wave run together.
 
 Which instructions a target has and where each lane's elements lie is `core/tensor_cores`; how they
-are called, `core/render/amd_matrix.py`. Products are exact and their sum with C is rounded once:
-GPUs round in an order that they do not tell.
+are called, `core/render/llvm_lines/amd_matrix.py`. Products are exact and their sum with C is
+rounded once: GPUs round in an order that they do not tell.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from core.dtype import DType
-from core.render.amd_matrix import call_of
+from core.render.llvm_lines.amd_matrix import call_of
 from core.runtime.emulator.llvm.builder import Builder
 from core.runtime.emulator.llvm.lexer import refuse
 from core.runtime.emulator.llvm.meaning import kind_of

@@ -1,8 +1,8 @@
 """Evaluates a kernel in the order of its plan, each node on arrays over all axes at once.
 
-What an op computes is in `core/uop/meaning_arrays.py`. Accesses to memory are checked against its
-size. Barriers and waits for copies happen by themselves: a node is evaluated for all threads before
-the next one is, and stores are not late. Knows no target and no pass.
+What an op computes is in `core/uop/facts/meaning_arrays.py`. Accesses to memory are checked against
+its size. Barriers and waits for copies happen by themselves: a node is evaluated for all threads
+before the next one is, and stores are not late. Knows no target and no pass.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from core.runtime.reference.evaluate.vectors import (
 )
 from core.runtime.reference.evaluate.warps import Threads
 from core.tensor_cores import TensorCore
-from core.uop.ldmatrix import LANES, ROW
-from core.uop.meaning import UNLESS_NAN, UNLESS_ZERO
-from core.uop.meaning_arrays import evaluate_arrays, numpy_dtype, round_array
+from core.uop.facts.meaning import UNLESS_NAN, UNLESS_ZERO
+from core.uop.facts.meaning_arrays import evaluate_arrays, numpy_dtype, round_array
 from core.uop.ops import GroupOp, Ops
+from core.uop.spec.ldmatrix import LANES, ROW
 from core.uop.uop import UOp
 
 Buffers = Mapping[int, Array] | Sequence[Array]

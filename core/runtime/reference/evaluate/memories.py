@@ -18,7 +18,7 @@ from core.runtime.reference.evaluate.addresses import Address
 from core.runtime.reference.evaluate.memory import Owners, Rows, Whole
 from core.runtime.reference.evaluate.plan import Piece, Plan
 from core.runtime.reference.evaluate.vectors import as_bits, unroll
-from core.uop.meaning_arrays import numpy_dtype
+from core.uop.facts.meaning_arrays import numpy_dtype
 from core.uop.pointer import parts_of_address, pointer_of
 from core.uop.uop import UOp
 

@@ -16,7 +16,7 @@ import numpy as np
 from core.dtype import DType
 from core.helpers import prod
 from core.runtime.numeric import Array, from_memory, to_memory
-from core.uop.meaning_arrays import numpy_dtype
+from core.uop.facts.meaning_arrays import numpy_dtype
 
 
 class CarriedError(Exception):

@@ -19,7 +19,7 @@ from typing import Final
 from core.dtype import AddrSpace, PtrDType
 from core.runtime.reference.evaluate.addresses import memory_of
 from core.runtime.reference.evaluate.axes import SEQUENTIAL, role_of
-from core.uop.atlaunch import known_at_launch
+from core.uop.call.atlaunch import known_at_launch
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 

@@ -28,7 +28,7 @@ from core.runtime.reference.evaluate.order import (
     program_order,
 )
 from core.runtime.reference.evaluate.shaped import shaped_values
-from core.uop.atlaunch import value_at_launch
+from core.uop.call.atlaunch import value_at_launch
 from core.uop.ops import Ops
 from core.uop.pointer import address_space
 from core.uop.uop import UOp

@@ -19,7 +19,7 @@ from core.helpers import prod
 from core.runtime.numeric import Array, from_memory, memory_dtype, to_memory
 from core.runtime.reference.evaluate.slices import slices_of
 from core.shape import ShapeTracker, View
-from core.uop.meaning_arrays import evaluate_arrays, numpy_dtype, round_array
+from core.uop.facts.meaning_arrays import evaluate_arrays, numpy_dtype, round_array
 from core.uop.ops import GroupOp, Ops
 from core.uop.pointer import pointer_of
 from core.uop.uop import UOp
@@ -171,7 +171,7 @@ def evaluate_shaped(
     if u.op in (Ops.CONTIGUOUS, Ops.NOOP):
         return value_of(u.src[0])
     raise RunError(f"{u.op.name} has no meaning in a kernel AST", u.origin or "",
-                   "see the kernel AST's specification in core/uop/spec.py")  # fmt: skip
+                   "see the kernel AST's specification in core/uop/spec/spec.py")  # fmt: skip
 
 
 def _reduce(u: UOp, value: Array) -> Array:

@@ -12,7 +12,7 @@ import numpy as np
 from core.dtype import DType, dtypes
 from core.helpers import prod
 from core.runtime.numeric import Array, from_memory, memory_dtype, to_memory
-from core.uop.meaning_arrays import numpy_dtype, round_array
+from core.uop.facts.meaning_arrays import numpy_dtype, round_array
 from core.uop.ops import Ops
 
 reducers: Final[dict[Ops, Any]] = {Ops.ADD: np.add, Ops.MUL: np.multiply, Ops.MAX: np.maximum}

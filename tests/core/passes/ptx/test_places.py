@@ -26,10 +26,10 @@ from core.runtime.reference.kernel import evaluate_kernel
 from core.target import targets
 from core.tile import kernels
 from core.uop import Ops, UOp
-from core.uop.meaning_arrays import numpy_dtype
-from core.uop.observe import recording
+from core.uop.engine.observe import recording
+from core.uop.facts.meaning_arrays import numpy_dtype
 from core.uop.pointer import parts_of_address, pointer_of
-from core.uop.spec import machine_spec, violation
+from core.uop.spec.spec import machine_spec, violation
 from tests.core.passes.matrices import row_id
 from tests.core.render.lowered import lowered
 from tests.core.render.programs import ON_GPU, Build, const

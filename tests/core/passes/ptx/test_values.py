@@ -18,12 +18,12 @@ from core.passes.ptx.bools import bools
 from core.passes.ptx.casts import casting
 from core.passes.ptx.halves import halves
 from core.passes.ptx.integers import integers
-from core.render.ptx_alu import ROWS
-from core.render.ptx_cast import BITCASTS, CASTS
+from core.render.ptx_lines.alu import ROWS
+from core.render.ptx_lines.cast import BITCASTS, CASTS
 from core.target import targets
 from core.uop import GroupOp, Ops, UOp, graph_rewrite
-from core.uop.meaning import evaluate, on_bools, on_floats, on_ints
-from core.uop.observe import recording
+from core.uop.engine.observe import recording
+from core.uop.facts.meaning import evaluate, on_bools, on_floats, on_ints
 from tests.core.render.test_ops import edges
 from tests.core.uop.prover import counterexample
 

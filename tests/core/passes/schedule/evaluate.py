@@ -16,9 +16,9 @@ from core.passes.schedule import ScheduleItem, create_schedule
 from core.runtime.reference.kernel import evaluate_kernel
 from core.shape import ShapeTracker
 from core.uop import GroupOp, Ops, UOp
-from core.uop.kernelcall import inputs_of_call
+from core.uop.call.kernelcall import inputs_of_call
+from core.uop.facts.meaning_arrays import evaluate_arrays, numpy_dtype
 from core.uop.kernels import is_lowered
-from core.uop.meaning_arrays import evaluate_arrays, numpy_dtype
 
 Array = NDArray[Any]
 Memory = dict[UOp, Array]

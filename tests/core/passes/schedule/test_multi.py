@@ -20,8 +20,8 @@ from core.runtime.buffer import buffer_of
 from core.target import Target
 from core.toolchain.program import Program
 from core.uop import Ops, UOp
-from core.uop.observe import NullObserver, observing
-from core.uop.parts import parts_of
+from core.uop.call.parts import parts_of
+from core.uop.engine.observe import NullObserver, observing
 
 DEVICES = ("CPU", "CPU:1", "CPU:2", "CPU:3")
 TWO = DEVICES[:2]

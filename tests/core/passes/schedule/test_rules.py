@@ -23,9 +23,9 @@ from core.passes.schedule.snapshots import snapshotting
 from core.passes.schedule.storing import storing
 from core.passes.schedule.views import view_algebra
 from core.uop import Ops, PatternMatcher, UOp, graph_rewrite
-from core.uop.kernelcall import KernelCall, called_kernel
+from core.uop.call.kernelcall import KernelCall, called_kernel
+from core.uop.engine.observe import recording
 from core.uop.kernelinfo import KernelInfo
-from core.uop.observe import recording
 from tests.core.passes.schedule.evaluate import Graphs, of_graph, realize, run
 
 MATCHERS: list[PatternMatcher] = [

@@ -13,7 +13,7 @@ from core.errors import DeviceError, ScheduleError
 from core.helpers import Context
 from core.passes.schedule import create_schedule
 from core.uop import Ops, UOp
-from core.uop.observe import recording
+from core.uop.engine.observe import recording
 from tests.core.passes.schedule.evaluate import Graphs, of_graph, realize, run
 
 F = dtypes.float32

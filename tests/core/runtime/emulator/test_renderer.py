@@ -9,8 +9,8 @@ import pytest
 from core.dtype import DType, dtypes
 from core.runtime.numeric import from_memory, memory_dtype, to_memory
 from core.runtime.reference.kernel import evaluate_kernel
-from core.uop.meaning import evaluate
-from core.uop.meaning_arrays import numpy_dtype
+from core.uop.facts.meaning import evaluate
+from core.uop.facts.meaning_arrays import numpy_dtype
 from core.uop.ops import GroupOp, Ops
 from tests.core.render.programs import ON_GPU
 from tests.core.render.running import memory_for

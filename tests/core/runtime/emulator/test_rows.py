@@ -16,7 +16,7 @@ from core.dtype import dtypes, truncate
 from core.runtime.emulator.ptx.front import read
 from core.runtime.emulator.ptx.rows import ROWS
 from core.runtime.emulator.ptx.types import KINDS
-from core.uop.meaning import evaluate
+from core.uop.facts.meaning import evaluate
 from core.uop.ops import Ops
 from tests.core.runtime.emulator.running import Array, kernel, run_text
 

@@ -24,11 +24,11 @@ from core.runtime.reference.kernel import evaluate_kernel
 from core.runtime.reference.states import State, kernel_states
 from core.target import targets
 from core.uop import Ops, UOp
+from core.uop.engine.observe import recording
 from core.uop.kernelinfo import AxisType, Opt, OptOps
 from core.uop.kernels import stores_of
-from core.uop.observe import recording
+from core.uop.patterns.policy import Policy, following
 from core.uop.pointer import pointer_of
-from core.uop.policy import Policy, following
 from tests.core.passes.programs import kernels_of, legal_opts, matrix_product, program
 from tests.core.tile.running import dtypes_of, memory_of
 from tests.core.tile.test_kernels import CASES as TILE_KERNELS

@@ -14,8 +14,8 @@ from core.dtype import dtypes
 from core.errors import ShapeError
 from core.origintext import split_origin
 from core.tensor.calls.origin import here, origin, user_line
+from core.uop.engine.origin import backward_of
 from core.uop.ops import Ops
-from core.uop.origin import backward_of
 from core.uop.uop import UOp, creating
 
 

@@ -13,7 +13,7 @@ from core.dtype import DType, dtypes
 from core.helpers import Context
 from core.uop import Ops, UOp, graph_rewrite
 from core.uop.bits import from_bits, to_bits
-from core.uop.meaning import cast_value
+from core.uop.facts.meaning import cast_value
 from core.uop.symbolic import symbolic
 from tests.core.uop.evaluator import same, value
 

@@ -22,7 +22,7 @@ from core.errors import (
     UopvizError,
 )
 from core.target import Target
-from core.uop.kernelcall import Parameter
+from core.uop.call.kernelcall import Parameter
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 from tests.core.tensor.running.written import axpy, call_axpy, call_max, first_rows, through_shared

@@ -11,7 +11,7 @@ from core import Tensor, nn
 from core.passes.schedule import ScheduleItem
 from core.realize import capturing
 from core.target import Target
-from core.uop.kernelcall import Parameter
+from core.uop.call.kernelcall import Parameter
 from core.uop.kernels import is_lowered
 from core.uop.uop import UOp
 from tests.core.tensor.running.written import call_axpy, call_matmul, call_max, flat

@@ -19,7 +19,7 @@ from core.kernelname import kernel_name
 from core.passes.schedule import ScheduleItem
 from core.realize import capturing
 from core.target import Target, targets
-from core.uop.kernelcall import Parameter
+from core.uop.call.kernelcall import Parameter
 from core.uop.kernelinfo import KernelInfo
 from core.uop.kernels import is_lowered, output_count
 from core.uop.ops import Ops

@@ -12,7 +12,7 @@ from core import Context, Tensor, nn
 from core.realize import capturing
 from core.runtime.buffer import buffers
 from core.tensor.state.base import live
-from core.uop.observe import NullObserver, observing
+from core.uop.engine.observe import NullObserver, observing
 from core.uop.ops import GroupOp, Ops
 from core.uop.uop import UOp
 

@@ -13,7 +13,7 @@ import pytest
 
 from core import Context, Tensor
 from core.target import Target
-from core.uop.kernelcall import Parameter
+from core.uop.call.kernelcall import Parameter
 from core.uop.uop import UOp
 from tests.core.tensor.running.written import call_axpy, call_matmul, call_max, flat
 from tests.fuzzing import seeds

@@ -9,7 +9,7 @@ import numpy as np
 from core.dtype import AddrSpace, dtypes
 from core.target import Target
 from core.tensor import Tensor
-from core.uop.kernelcall import Parameter
+from core.uop.call.kernelcall import Parameter
 from core.uop.kernelinfo import AxisType, KernelInfo
 from core.uop.ops import Ops
 from core.uop.uop import UOp

@@ -16,7 +16,7 @@ from core.errors import DeviceError, ShapeError, UopvizError
 from core.runtime.buffer import buffer_of
 from core.runtime.memory import allocated
 from core.uop import Ops
-from core.uop.parts import parts_of
+from core.uop.call.parts import parts_of
 
 Array = NDArray[Any]
 TWO = ("CPU", "CPU:1")

@@ -14,9 +14,9 @@ from core import Tensor
 from core.dtype import dtypes
 from core.errors import TraceError
 from core.uop import PatternMatcher, UPat
-from core.uop.observe import context
+from core.uop.engine.observe import context
+from core.uop.engine.rewrite import graph_rewrite
 from core.uop.ops import GroupOp, Ops
-from core.uop.rewrite import graph_rewrite
 from core.uop.uop import UOp
 from tests.viz.replay.engine_graphs import states
 from tests.viz.samples import random_graph, rules

@@ -1,0 +1,1 @@
+"""What C, CUDA C++ and HIP C++ have in common."""

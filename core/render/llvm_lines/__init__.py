@@ -1,0 +1,1 @@
+"""Lines of LLVM IR, and how they are written."""

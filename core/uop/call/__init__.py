@@ -1,0 +1,1 @@
+"""Calls of kernels written by hand, and values on several devices."""

@@ -1,0 +1,1 @@
+"""Graphs as typed data, written and read back strictly."""

@@ -1,0 +1,1 @@
+"""What follows from a node: its meaning, bounds, shape, ranges, and who uses it."""

@@ -1,0 +1,1 @@
+"""Patterns, rules, and the matchers that find which rule fires."""

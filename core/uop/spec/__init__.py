@@ -1,0 +1,1 @@
+"""What graphs may hold at each stage, as rules."""
