@@ -37,7 +37,7 @@ from core.uop.engine.origin import calls_of, lines_in
 from core.uop.kernelinfo import Opt
 from core.uop.kernels import is_lowered
 from core.uop.patterns.policy import in_force, stage
-from core.uop.spec.spec.spec import machine_spec, program_spec
+from core.uop.spec.spec import machine_spec, program_spec
 from core.uop.uop import line_of
 
 ASSEMBLERS: Final[Mapping[Family, Callable[[Artifact, str, Sequence[UOp]], Artifact]]] = {

@@ -32,7 +32,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         *("core.uop.kernels", "core.uop.pointer", "core.uop.show"),
     ),
     ("core.uop.symbolic",),
-    ("core.uop", "core.uop.call", "core.uop.data", "core.uop.spec.spec"),
+    ("core.uop", "core.uop.call", "core.uop.data", "core.uop.spec"),
     ("core.observers",),
     ("core.tile",),
     ("core.tile.kernels",),

@@ -19,8 +19,8 @@ from core.uop.call.givenkernel import check_node
 from core.uop.kernelinfo import KernelInfo
 from core.uop.kernels import is_lowered
 from core.uop.ops import GroupOp, Ops
-from core.uop.spec.spec.ldmatrix import ROW
-from core.uop.spec.spec.spec import ast_spec, index_spec, verify
+from core.uop.spec.ldmatrix import ROW
+from core.uop.spec.spec import ast_spec, index_spec, verify
 from core.uop.uop import UOp
 
 MAX_BYTES: Final = 1 << 31

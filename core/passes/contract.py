@@ -15,7 +15,7 @@ from core.errors import CompileError, SpecError
 from core.helpers import SPEC
 from core.uop import Ops, PatternMatcher, UOp
 from core.uop.patterns.policy import in_force, stage
-from core.uop.spec.spec.spec import verify
+from core.uop.spec.spec import verify
 
 Context = TypeVar("Context")
 

@@ -38,7 +38,7 @@ from core.uop import Ops, UOp
 from core.uop.kernelinfo import KernelInfo, Opt
 from core.uop.kernels import is_lowered
 from core.uop.patterns.policy import stage as stage_of
-from core.uop.spec.spec.spec import ast_spec, index_spec, machine_spec, verify
+from core.uop.spec.spec import ast_spec, index_spec, machine_spec, verify
 
 _VALUES: Final = "what is stored where"
 _ORDER: Final = "what is stored where, and how loops are run"

@@ -26,9 +26,9 @@ from core.uop import GroupOp, Ops, PatternMatcher, UOp
 from core.uop.call.atlaunch import known_at_launch
 from core.uop.pointer import parts_of_address, pointer_of
 from core.uop.show import excerpt
-from core.uop.spec.spec.flight import arrives_later
-from core.uop.spec.spec.ldmatrix import ROW
-from core.uop.spec.spec.spec import program_spec, violation
+from core.uop.spec.flight import arrives_later
+from core.uop.spec.ldmatrix import ROW
+from core.uop.spec.spec import program_spec, violation
 
 _SPECIAL: Final = re.compile(r"[gl]idx[0-2]")
 _order_only: Final = frozenset({Ops.GROUP, Ops.SINK, Ops.BARRIER, Ops.COMMIT, Ops.WAIT})

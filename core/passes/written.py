@@ -20,7 +20,7 @@ from core.uop.kernelinfo import KernelInfo
 from core.uop.kernels import is_lowered
 from core.uop.pointer import pointer_of
 from core.uop.show import excerpt
-from core.uop.spec.spec.spec import index_spec, violation
+from core.uop.spec.spec import index_spec, violation
 
 
 def check_written(

@@ -16,7 +16,7 @@ from core.tile.layout import Axis, Layout
 from core.tile.team import index
 from core.tile.tiles import ST
 from core.uop.ops import Ops
-from core.uop.spec.spec.ldmatrix import LANES, ROW
+from core.uop.spec.ldmatrix import LANES, ROW
 from core.uop.uop import UOp
 
 

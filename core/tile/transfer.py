@@ -28,7 +28,7 @@ from core.tile.swizzle import BANK, SERVED, Swizzle
 from core.tile.team import Team, both, index, owner
 from core.tile.tiles import RT, RV, ST, SV, Registers, Window
 from core.uop.ops import Ops
-from core.uop.spec.spec.flight import ASYNCHRONOUS
+from core.uop.spec.flight import ASYNCHRONOUS
 from core.uop.uop import UOp
 
 

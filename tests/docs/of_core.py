@@ -23,8 +23,8 @@ from core.target import Target, targets
 from core.tensor_cores import TensorCore
 from core.uop import GroupOp, Ops, PatternMatcher, Rule
 from core.uop.kernelinfo import AxisType
-from core.uop.spec.spec.machine import machine_spec
-from core.uop.spec.spec.rules import ast_spec, index_spec, program_spec, tensor_spec
+from core.uop.spec.machine import machine_spec
+from core.uop.spec.rules import ast_spec, index_spec, program_spec, tensor_spec
 from tests.docs.markdown import code, first_sentence, table
 
 ROOT = Path(__file__).resolve().parents[2]

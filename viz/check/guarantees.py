@@ -20,7 +20,7 @@ from core.runtime.reference.selfreads import KERNELIZE, SELF_READS, misread
 from core.target import target_named
 from core.uop import Ops, UOp
 from core.uop.kernels import is_lowered
-from core.uop.spec.spec.spec import violation
+from core.uop.spec.spec import violation
 from viz.check.known.left import Left
 from viz.check.plan import TITLES, Item, fault_of, whole_of
 from viz.check.rebuilt import Rebuilt

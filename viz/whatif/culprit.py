@@ -27,7 +27,7 @@ from core.uop.patterns.matcher import PatternMatcher
 from core.uop.patterns.policy import Policy, following, ignoring, stage
 from core.uop.patterns.rule import Rule
 from core.uop.show import excerpt
-from core.uop.spec.spec.spec import broken_rule, machine_spec, program_spec
+from core.uop.spec.spec import broken_rule, machine_spec, program_spec
 from core.uop.uop import UOp
 from viz.whatif.arguments import givens
 from viz.whatif.outcome import MEMORY, Expected, Outcome

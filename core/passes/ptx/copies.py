@@ -11,7 +11,7 @@ from core.target import Target
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
 from core.uop.bits import to_bits
 from core.uop.pointer import address_space
-from core.uop.spec.spec.flight import ASYNCHRONOUS
+from core.uop.spec.flight import ASYNCHRONOUS
 
 _load = UPat(Ops.LOAD, src=(UPat(Ops.INDEX, name="source"),), allow_any_len=True, name="load")
 _place = UPat(Ops.INDEX, name="place")

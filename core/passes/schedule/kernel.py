@@ -18,7 +18,7 @@ from core.shape import ShapeTracker
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
 from core.uop.facts.shapes import shown
 from core.uop.kernelinfo import KernelInfo
-from core.uop.spec.spec.spec import ast_spec, verify
+from core.uop.spec.spec import ast_spec, verify
 
 
 @dataclass

@@ -42,7 +42,7 @@ from core.shape import ShapeTracker
 from core.uop import GroupOp, Ops, UOp, graph_rewrite, track_rewrites
 from core.uop.engine.asking import asked_for_kernel, scheduled, working
 from core.uop.engine.observe import attached
-from core.uop.spec.spec.spec import tensor_spec
+from core.uop.spec.spec import tensor_spec
 
 Schedule = tuple[list[ScheduleItem], dict[UOp, UOp]]
 

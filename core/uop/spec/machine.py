@@ -13,8 +13,8 @@ from core.uop.patterns.matcher import PatternMatcher
 from core.uop.patterns.rule import rule
 from core.uop.patterns.upat import UPat
 from core.uop.pointer import address_space
-from core.uop.spec.spec.flight import ASYNCHRONOUS
-from core.uop.spec.spec.rules import is_pointer, program_spec
+from core.uop.spec.flight import ASYNCHRONOUS
+from core.uop.spec.rules import is_pointer, program_spec
 from core.uop.uop import UOp
 
 

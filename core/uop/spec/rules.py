@@ -18,8 +18,8 @@ from core.uop.patterns.matcher import PatternMatcher
 from core.uop.patterns.rule import rule
 from core.uop.patterns.upat import UPat
 from core.uop.pointer import address_space
-from core.uop.spec.spec.flight import ASYNCHRONOUS
-from core.uop.spec.spec.products import wmma_loop_spec, wmma_spec
+from core.uop.spec.flight import ASYNCHRONOUS
+from core.uop.spec.products import wmma_loop_spec, wmma_spec
 from core.uop.uop import UOp
 
 _reduces: Final = (Ops.ADD, Ops.MAX, Ops.MUL)

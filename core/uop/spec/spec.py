@@ -12,8 +12,8 @@ from core.errors import SpecError, UopvizError
 from core.uop.patterns.matcher import PatternMatcher
 from core.uop.patterns.rule import Rule
 from core.uop.show import excerpt
-from core.uop.spec.spec.machine import machine_spec
-from core.uop.spec.spec.rules import ast_spec, index_spec, program_spec, tensor_spec
+from core.uop.spec.machine import machine_spec
+from core.uop.spec.rules import ast_spec, index_spec, program_spec, tensor_spec
 from core.uop.uop import UOp
 
 __all__ = [

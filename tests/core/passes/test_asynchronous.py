@@ -22,8 +22,8 @@ from core.uop.engine.observe import recording
 from core.uop.engine.rewrite import graph_rewrite
 from core.uop.kernelinfo import AxisType, KernelInfo
 from core.uop.ops import Ops
-from core.uop.spec.spec.flight import ASYNCHRONOUS, arrives_later
-from core.uop.spec.spec.spec import index_spec, machine_spec, program_spec, violation
+from core.uop.spec.flight import ASYNCHRONOUS, arrives_later
+from core.uop.spec.spec import index_spec, machine_spec, program_spec, violation
 from core.uop.uop import UOp
 from tests.core.tile.running import ON, run
 

@@ -13,7 +13,7 @@ from core.passes.optimize.pad import Padding, pad_product
 from core.target import targets
 from core.uop import Ops, PatternMatcher, UOp, graph_rewrite
 from core.uop.kernelinfo import AxisType
-from core.uop.spec.spec.spec import index_spec, verify, violation
+from core.uop.spec.spec import index_spec, verify, violation
 
 TARGET = targets["sm_80"]
 CORE = TARGET.tensor_cores[0]

@@ -25,7 +25,7 @@ from core.target import targets
 from core.uop import Ops, UOp
 from core.uop.kernelinfo import AxisType, KernelInfo
 from core.uop.kernels import is_lowered, output_count, sizes_of
-from core.uop.spec.spec.spec import index_spec, verify
+from core.uop.spec.spec import index_spec, verify
 from tests.core.passes import kernels
 from tests.core.passes.kernels import CPU, GPU
 

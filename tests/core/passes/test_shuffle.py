@@ -20,7 +20,7 @@ from core.uop.data.serial import from_data, to_data
 from core.uop.engine.rewrite import graph_rewrite
 from core.uop.kernelinfo import AxisType, KernelInfo
 from core.uop.ops import Ops
-from core.uop.spec.spec.spec import index_spec, program_spec, violation
+from core.uop.spec.spec import index_spec, program_spec, violation
 from core.uop.uop import UOp
 from tests.core.tile.running import ON, run
 

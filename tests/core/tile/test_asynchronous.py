@@ -20,8 +20,8 @@ from core.tile import Kernel, kernels
 from core.toolchain.nvidia_tools import find_tool
 from core.toolchain.ptxas import assemble
 from core.uop.ops import Ops
-from core.uop.spec.spec.flight import ASYNCHRONOUS
-from core.uop.spec.spec.spec import index_spec, verify
+from core.uop.spec.flight import ASYNCHRONOUS
+from core.uop.spec.spec import index_spec, verify
 from core.uop.uop import UOp
 from tests.core.tile.cases import matmul
 from tests.core.tile.running import ON, conflicts, counted, run

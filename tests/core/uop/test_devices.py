@@ -12,7 +12,7 @@ from core.uop import Ops, UOp
 from core.uop.call.parts import parts_of, whole_of
 from core.uop.data.serial import from_data, to_data
 from core.uop.node import DeviceName
-from core.uop.spec.spec.spec import tensor_spec, verify
+from core.uop.spec.spec import tensor_spec, verify
 
 TWO = ("CPU", "CPU:1")
 

@@ -18,7 +18,7 @@ from core.uop.call.kernelcall import (
 )
 from core.uop.data.serial import from_data, to_data
 from core.uop.kernelinfo import KernelInfo
-from core.uop.spec.spec.spec import tensor_spec, verify
+from core.uop.spec.spec import tensor_spec, verify
 
 F = dtypes.float32
 

@@ -9,7 +9,7 @@ from core.errors import SpecError
 from core.shape import ShapeTracker
 from core.uop import Ops, UOp
 from core.uop.kernelinfo import AxisType, KernelInfo
-from core.uop.spec.spec.spec import (
+from core.uop.spec.spec import (
     ast_spec,
     index_spec,
     program_spec,

@@ -35,7 +35,7 @@ from core.tensor_cores import TensorCore
 from core.uop.facts.meaning import UNLESS_NAN, UNLESS_ZERO
 from core.uop.facts.meaning_arrays import evaluate_arrays, numpy_dtype, round_array
 from core.uop.ops import GroupOp, Ops
-from core.uop.spec.spec.ldmatrix import LANES, ROW
+from core.uop.spec.ldmatrix import LANES, ROW
 from core.uop.uop import UOp
 
 Buffers = Mapping[int, Array] | Sequence[Array]

@@ -15,7 +15,7 @@ from core.helpers import prod
 from core.runtime.matrices import multiply
 from core.runtime.numeric import Array
 from core.tensor_cores import TensorCore
-from core.uop.spec.spec.ldmatrix import LANES, dealt
+from core.uop.spec.ldmatrix import LANES, dealt
 
 
 class Threads:

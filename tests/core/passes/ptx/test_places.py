@@ -29,7 +29,7 @@ from core.uop import Ops, UOp
 from core.uop.engine.observe import recording
 from core.uop.facts.meaning_arrays import numpy_dtype
 from core.uop.pointer import parts_of_address, pointer_of
-from core.uop.spec.spec.spec import machine_spec, violation
+from core.uop.spec.spec import machine_spec, violation
 from tests.core.passes.matrices import row_id
 from tests.core.render.lowered import lowered
 from tests.core.render.programs import ON_GPU, Build, const
