@@ -92,7 +92,7 @@ def _flows_to(u: UOp, leads: Collection[UOp]) -> list[int]:
     """The numbers of the sources of `u` that its gradient flows on to."""
     if u.op in _FLAT:
         return []
-    if u.op is Ops.DERIVATIVE:
+    if u.op is Ops.DERIVATIVE and u.arg is None:
         return [at for at in range(1, len(u.src), 2) if u.src[at] in leads]
     first = u.op is Ops.ASSIGN
     return [at for at, s in enumerate(u.src) if at >= first and s in leads]
@@ -410,7 +410,9 @@ def mselect(ctx: UOp, x: UOp, ret: UOp) -> Grads:
 
 @rule(UPat(Ops.DERIVATIVE, name=ret))
 def derivative(ctx: UOp, ret: UOp) -> Grads:
-    """d derivative(f, x, df/dx, ...) = df/dx dx + ..."""
+    """d derivative(f, x, df/dx, ...) = df/dx dx + ...; with a function, what that makes of it"""
+    if ret.arg is not None:
+        return None, *ret.arg(ctx, ret.src[1:])
     grads: list[UOp | None] = [None]
     for slope in ret.src[2::2]:
         grads += [ctx * slope, None]

@@ -29,6 +29,7 @@ from core.dtype import DType, dtypes
 from core.errors import RunError
 from core.helpers import JIT, MEMORY_PLANNER, Context
 from core.passes.schedule import ScheduleItem
+from core.passes.schedule.kernel import ANOTHER
 from core.realize import capturing
 from core.replay import Replay
 from core.runtime.device import Device
@@ -261,6 +262,14 @@ class TinyJit(Generic[P, R]):
                 f"{self._name} ran no kernel",
                 hint="a function under TinyJit has to call .realize() on what it returns",
             )
+        for name in {n for s in steps if isinstance(s, ScheduleItem) for n in s.variables}:
+            base, several, _ = name.partition(ANOTHER)
+            if several and base in bound:
+                raise RunError(
+                    f"{self._name} got {base} as an argument and binds it to another value, in one "
+                    "kernel",
+                    hint="use two variables",
+                )
         first = Replay.of(steps, _memory(inputs))
         if self.prune:
             first = first.pruned(before)

@@ -74,6 +74,13 @@ class Arithmetic(Node):
         """Truncates toward zero, as C does, not as Python does."""
         return self._operator(Ops.IDIV, x)
 
+    def __rfloordiv__(self, x: ConstType) -> Self:
+        """Truncates toward zero, as `x // y` of two nodes does."""
+        return self._operator(Ops.IDIV, x, True)
+
+    def __rmod__(self, x: ConstType) -> Self:
+        return self._operator(Ops.MOD, x, True)
+
     def __mod__(self, x: Self | ConstType) -> Self:
         """Has the sign of the dividend, as in C, not as in Python."""
         return self._operator(Ops.MOD, x)

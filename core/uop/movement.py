@@ -5,7 +5,7 @@ Checks shapes when a node is made, at the caller. Never moves or computes an ele
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Self
 
 from core.shape import ShapeTracker
@@ -94,6 +94,10 @@ class Movement(Node):
         """Itself, a function with these (argument, derivative by that argument)."""
         pairs = (u for pair in partial for u in pair)
         return type(self)(Ops.DERIVATIVE, self.dtype, (self, *pairs))
+
+    def derivative_by(self, function: Callable[..., Any], *arguments: Self) -> Self:
+        """Itself, a function of these; function(gradient, arguments) gives the gradient of each."""
+        return type(self)(Ops.DERIVATIVE, self.dtype, (self, *arguments), function)
 
     def copy_to_device(self, device: DeviceName) -> Self:
         """The value on another device."""

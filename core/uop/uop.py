@@ -542,6 +542,12 @@ class UOp(Arithmetic, Movement, Variables):
         """The integers 0..n-1, never stored."""
         return UOp(Ops.IOTA, dtype, (UOp(Ops.DEVICE, arg=device),), n)
 
+    def all_of(self: UOp, axis: int) -> UOp:
+        """This with the elements behind the length of an axis, which may be anything."""
+        known = dict(self.lengths)
+        size = self.shaped[axis]
+        return self.length(axis, UOp.const(dtypes.index, size)) if axis in known else self
+
     def before(self, axis: int, n: UOp) -> UOp:
         """For each element of this, whether its place along `axis` comes before the number `n`."""
         shape = self.shaped

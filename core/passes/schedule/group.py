@@ -68,7 +68,7 @@ def group(
     grouping.store_needed()
     if OPT.value == 0:
         for u in grouping.fanout.order:
-            if u.op in COMPUTE:
+            if u.op in COMPUTE and u.device is not None:  # else it is computed where it is used
                 grouping.store(u, "OPT=0: every value is a kernel")
     else:
         grouping.end_reduces()

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
-from core.errors import DeviceError, ScheduleError
+from core.errors import DeviceError
 from core.passes.contract import verifying
 from core.passes.schedule.disk import is_disk
 from core.passes.schedule.push_views import pushing
@@ -19,6 +20,9 @@ from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
 from core.uop.facts.shapes import shown
 from core.uop.kernelinfo import KernelInfo
 from core.uop.spec.spec import ast_spec, verify
+
+ANOTHER: Final = "_value_"
+"""Between the name of a variable and a number: another value of it in the same kernel."""
 
 
 @dataclass
@@ -54,15 +58,17 @@ def forget_device(c: UOp) -> UOp:
 
 @rule(UPat(Ops.BIND, src=(UPat.var("variable"), UPat(Ops.CONST)), name="bind"))
 def bind_variable(ctx: Arguments, bind: UOp, variable: UOp) -> UOp:
-    """variable = value -> variable, the value given at launch. Raises ScheduleError for two."""
-    first = ctx.binds.setdefault(variable, bind)
-    if first is not bind:
-        raise ScheduleError(
-            f"{variable.arg[0]} is both {first.src[1].arg} and {bind.src[1].arg} in one kernel",
-            where=variable.origin or "",
-            hint="bind a variable to one value, or use two variables",
-        )
-    return variable
+    """variable = value -> variable, the value given at launch; of several values of a variable,
+    each but the first gets another name"""
+    name, low, high = variable.arg
+    for number in range(1, 2 + len(ctx.binds)):
+        known = variable
+        if number > 1:
+            known = UOp.variable(f"{name}{ANOTHER}{number}", low, high, variable.dtype)
+        first = ctx.binds.setdefault(known, bind.replace(src=(known, bind.src[1])))
+        if first.src[1] is bind.src[1]:
+            return known
+    raise AssertionError("one of so many names is free")
 
 
 @rule(
@@ -103,8 +109,7 @@ def kernel_ast(
 ) -> tuple[UOp, Arguments]:
     """The AST that stores each value through a tracker in memory: (memory, tracker, value).
 
-    Raises ScheduleError for a variable with two values, and DeviceError for memory on different
-    devices or on a disk.
+    Raises DeviceError for memory on different devices or on a disk.
     """
     ctx = Arguments()
     places = [ctx.pointer(memory).view(st) for memory, st, _ in stores]

@@ -141,12 +141,26 @@ class Kernels:
         ast = UOp(Ops.COPY, source.dtype, (pointer, UOp(Ops.DEVICE, arg=device)))
         return self.kernel(ast, (memory, source), origins)
 
+    def kernel_again(self, kernel: UOp, memory: UOp) -> UOp:
+        """A KERNEL that works in other memory than before."""
+        ast, before, *sources = kernel.src
+        made = kernel.replace(src=(ast, memory, *sources))
+        old, new = (ast, buffer_of(before)), (ast, buffer_of(memory))
+        self.origins[new] = self.origins.get(old, ())
+        if old in self.lines:
+            self.lines[new] = self.lines[old]
+        return made
+
     def called(self, call: UOp) -> tuple[UOp, ...]:
         """New memory for each output, after the kernel written by hand that a KERNEL of the Tensor
         graph calls."""
         if call not in self.calls:
             outputs = [self.new_buffer(u) for u in outputs_of_call(call)]
-            inputs = [_whole_memory(call, u) for u in inputs_of_call(call)]
+            values = inputs_of_call(call)
+            if call.arg.in_place:
+                (out,), first, *values = outputs, *values
+                outputs = [self.run(out, ShapeTracker.from_shape(first.shaped), first, call)]
+            inputs = [_whole_memory(call, u) for u in values]
             binds = [s for s in call.src if s.op is Ops.BIND]
             asked, ast = line_of(call), call.arg.ast
             made = self.kernel(ast, (*outputs, *inputs, *binds), lines_in(asked))
@@ -192,6 +206,8 @@ def store_assign(ctx: Kernels, a: UOp, target: UOp, x: UOp) -> UOp:
     st = target.arg if target.op is Ops.VIEW else ShapeTracker.from_shape(target.shaped)
     try:
         _check_target(a, memory, st)
+        if (kernel := _made_in_copy(x, memory, st)) is not None:
+            return memory.after(ctx.kernel_again(kernel, memory)).view(st)
         if (source := _copied(x, memory, st)) is not None:
             return memory.after(ctx.copy(memory, source, x.device, calls_of((a,)))).view(st)
         return ctx.run(memory, st, x, a).view(st)
@@ -211,6 +227,34 @@ def _copied(x: UOp, memory: UOp, st: ShapeTracker) -> UOp | None:
     row_major = x is made or x.arg.contiguous
     source = made.src[1].src[2]
     return source if whole and row_major and buffer_of(source) is not buffer_of(memory) else None
+
+
+def _made_in_copy(x: UOp, memory: UOp, st: ShapeTracker) -> UOp | None:
+    """The kernel written by hand that made `x` in a copy of `memory`, where all of that is to
+    become `x`: it can work in there. None for another one, and where that reads `memory`, too."""
+    made = x.base
+    if made.op is not Ops.AFTER or memory.op is Ops.BUFFER_VIEW:
+        return None
+    whole = st.contiguous and x.size == made.size == memory.size
+    kernel, copy = made.src[1], made.src[0]
+    if not whole or not is_lowered(kernel.src[0]) or (x is not made and not x.arg.contiguous):
+        return None
+    others = {buffer_of(m) for m in kernel.src[2:] if m.op in LEAVES}
+    if copy.op is not Ops.AFTER or buffer_of(memory) in others or kernel.src[1] is not copy:
+        return None
+    return kernel if _is_copy(copy.src[1], memory) else None
+
+
+def _is_copy(kernel: UOp, memory: UOp) -> bool:
+    """Whether a kernel stores all of `memory`, in order, and nothing else."""
+    ast, *used = kernel.src
+    if ast.op is not Ops.SINK or len(ast.src) != 1 or used[1:] != [memory]:
+        return False
+    place, value = ast.src[0].src[0], ast.src[0].src[1]
+    return value.op is Ops.LOAD and all(
+        view.op is Ops.VIEW and view.arg.contiguous and view.size == memory.size
+        for view in (place, value.src[0])
+    )
 
 
 def _check_target(a: UOp, memory: UOp, st: ShapeTracker) -> None:

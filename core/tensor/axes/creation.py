@@ -16,10 +16,11 @@ from core.helpers import ceildiv
 from core.runtime.device import Device, DeviceLike
 from core.runtime.disk.device import is_disk, path_of
 from core.runtime.disk.download import fetch
-from core.tensor.state.base import tensor_of, with_lengths_of
+from core.tensor.state.base import Number, tensor_of, with_lengths_of
 from core.tensor.state.data import bytes_to_memory
 from core.tensor.state.files import file_memory
-from core.tensor.views.movement import as_ints
+from core.tensor.views.movement import as_ints, items_of, sizes
+from core.tensor.views.varying import is_varying, made_with, steps_between
 from core.uop.uop import UOp
 
 if TYPE_CHECKING:
@@ -38,6 +39,13 @@ def full(
 ) -> Tensor:
     """One value everywhere."""
     wanted = dtypes.from_py(fill_value) if dtype is None else to_dtype(dtype)
+    if is_varying(*items_of((shape,))):
+        return made_with(
+            items_of((shape,)),
+            lambda most: cls.full(
+                most, fill_value, device=device, dtype=dtype, requires_grad=requires_grad
+            ),
+        )
     lengths = as_ints(shape)
     if any(n < 0 for n in lengths):
         raise ShapeError(f"a Tensor of shape {lengths}", hint="lengths are not negative")
@@ -55,7 +63,7 @@ def zeros(
 ) -> Tensor:
     """0 everywhere, float32 unless said otherwise."""
     return cls.full(
-        as_ints(*shape),
+        sizes(*shape),
         0.0,
         device=device,
         dtype=dtype or dtypes.default_float,
@@ -73,7 +81,7 @@ def ones(
 ) -> Tensor:
     """1 everywhere, float32 unless said otherwise."""
     return cls.full(
-        as_ints(*shape),
+        sizes(*shape),
         1.0,
         device=device,
         dtype=dtype or dtypes.default_float,
@@ -91,6 +99,11 @@ def empty(
 ) -> Tensor:
     """Memory of its own with any values in it. On a device `DISK:path`: the first bytes of the
     file, which is made, and lengthened, when it is assigned to."""
+    if is_varying(*items_of(shape)):
+        return made_with(
+            items_of(shape),
+            lambda most: cls.empty(most, device=device, dtype=dtype, requires_grad=requires_grad),
+        )
     lengths = as_ints(*shape)
     if any(n < 0 for n in lengths):
         raise ShapeError(f"a Tensor of shape {lengths}", hint="lengths are not negative")
@@ -137,17 +150,24 @@ def from_url(
 @classmethod
 def arange(
     cls: type[Tensor],
-    start: float,
-    stop: float | None = None,
+    start: Number,
+    stop: Number | None = None,
     step: float = 1,
     *,
     device: DeviceLike = None,
     dtype: DTypeLike | None = None,
     requires_grad: bool | None = None,
 ) -> Tensor:
-    """start, start + step, ... up to but without `stop`; 0 to `start` where that is alone."""
+    """start, start + step, ... up to but without `stop`; 0 to `start` where that is alone. Integer
+    ends may be values of bound variables."""
     if stop is None:
         start, stop = 0, start
+    if isinstance(start, UOp) or isinstance(stop, UOp):
+        first, count = steps_between(start, stop, step)
+        wanted = dtype or dtypes.default_int
+        made = made_with([count], lambda most: cls.arange(most[0], device=device, dtype=wanted))
+        made = made * int(step) + first
+        return made if requires_grad is None else made.requires_grad_(requires_grad)
     if step == 0 or not all(map(math.isfinite, (start, stop, step))):
         raise ShapeError(
             f"arange from {start} to {stop} with step {step}",

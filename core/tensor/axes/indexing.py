@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator, Sequence
+from functools import partial
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Final, SupportsIndex, TypeAlias, cast
+from weakref import ref
 
 import numpy as np
 
@@ -19,11 +21,41 @@ from core.errors import DTypeError, ShapeError
 from core.helpers import ceildiv
 from core.runtime.disk.device import is_disk
 from core.tensor.axes.creation import iota, positions
+from core.tensor.axes.scattering import (
+    added_back,
+    can_write,
+    read_with_gradient,
+    rows_of,
+    written,
+    written_rows,
+)
 from core.tensor.axes.subscript import Index, Subscript
 from core.tensor.elements.elementwise import broadcast_shape, operand, or_zero
 from core.tensor.running.execution import check_in_place, check_repeats, take
-from core.tensor.state.base import Number, TensorBase, axis_of, same_value, tensor_of, view_of
-from core.tensor.views.movement import broadcast, length_of, pad_zeros, part_of
+from core.tensor.state.base import Number, TensorBase, axis_of, make, same_value, tensor_of, view_of
+from core.tensor.state.storage import Place, moved_by, moves_of
+from core.tensor.views.movement import (
+    broadcast,
+    first_of_axis,
+    length_of,
+    pad_zeros,
+    part_of,
+)
+from core.tensor.views.varying import (
+    Size,
+    bounds_of,
+    extent,
+    is_varying,
+    most,
+    part,
+    placed_at,
+    size,
+    value,
+    whole,
+    within,
+)
+from core.uop.call.scatterkernel import Scatter
+from core.uop.ops import Ops
 from core.uop.uop import UOp
 
 if TYPE_CHECKING:
@@ -60,11 +92,45 @@ def __getitem__(self: Tensor, key: Item | tuple[Item, ...]) -> Tensor:
     """
     if not self.ndim and isinstance(key, TensorBase) and key.dtype is dtypes.bool:
         return self.reshape(1)[key.reshape(1)]
+    given = key
     x, key = _to_lengths(self, key)
+    moved = x.place is None and x is not self
     subscript = _subscript(x, key)
     x = _cut(x, subscript)
     tensors = [(axis, as_index(x, t, axis)) for axis, t in subscript.tensors]
-    return pick(x, tensors) if tensors else x
+    made = pick(x, tensors) if tensors else x
+    if tensors or moved:
+        made.named = Named(self, given, places=_names_variables(self, given))
+    return made
+
+
+class Named:
+    """Elements of a Tensor that a key names, which a Tensor is no view of: a value that is assigned
+    to that is stored in them, as long as the other one is there."""
+
+    __slots__ = ("_key", "_moves", "_of", "_places", "_storage")
+
+    def __init__(self, of: Tensor, key: Item | tuple[Item, ...], places: bool) -> None:
+        self._key, self._places = key, places
+        self._of = ref(of)
+        place = of.place
+        self._storage = None if place is None else ref(place.storage)
+        self._moves = [] if place is None else moves_of(place.form, place.storage.uop)
+
+    def __call__(self, value: TensorBase, in_place: bool) -> bool:
+        """Elements that index Tensors name are copied out, as in NumPy: to change the copy in place
+        leaves them."""
+        if in_place and not self._places:
+            return False
+        target = self._of()
+        if target is None and self._storage is not None and (storage := self._storage()):
+            target = tensor_of(cast("type[Tensor]", type(value)), storage.uop, False)
+            form = moved_by(self._moves, storage.uop)
+            target.uop, target.place = form, Place(target, storage, form, False)
+        if target is None:
+            return False
+        target[self._key] = cast("Tensor", value)
+        return True
 
 
 def __iter__(self: Tensor) -> Iterator[Tensor]:
@@ -80,25 +146,54 @@ def __iter__(self: Tensor) -> Iterator[Tensor]:
 def _to_lengths(
     self: Tensor, key: Item | tuple[Item, ...]
 ) -> tuple[Tensor, Item | tuple[Item, ...]]:
-    """This with the lengths that slices up to a variable give it, and the rest of the key."""
+    """This after slices of variables, and of axes whose length is one, and the rest of the key."""
     given = key if isinstance(key, tuple) else (key,)
-    if not any(isinstance(i, slice) and isinstance(i.stop, UOp) for i in given):
+    if not self.uop.lengths and not any(
+        isinstance(i, slice) and is_varying(i.start, i.stop, i.step) for i in given
+    ):
         return self, key
     items: list[Any] = list(given)
     indices = [_index(self, item) for item in given]
     named = sum(map(_axes_taken, indices))
     x, axis = self, 0
     for k, item in enumerate(indices):
-        if isinstance(item, slice) and isinstance(item.stop, UOp):
-            if item.start not in (None, 0) or item.step not in (None, 1):
-                raise ShapeError(
-                    "a slice up to a variable that does not begin at 0, or has a step",
-                    hint="from a variable on, index with Tensor.arange(length) + variable",
-                )
-            if axis < self.ndim:
-                x, items[k] = length_of(x, axis, item.stop), slice(None)
+        if axis < self.ndim and isinstance(item, slice):
+            known = axis in dict(x.uop.lengths)
+            if known or is_varying(item.start, item.stop, item.step):
+                x, items[k] = _sliced(x, axis, item), slice(None)
+        elif axis < self.ndim and isinstance(item, int) and axis in dict(x.uop.lengths):
+            items[k] = _place_of(x, axis, item)
         axis += self.ndim - named if item is Ellipsis else _axes_taken(item)
     return x, tuple(items)
+
+
+def _sliced(self: Tensor, axis: int, item: slice) -> Tensor:
+    """An axis after a slice of variables. One up to a variable is a view."""
+    if item.start in (None, 0) and item.step in (None, 1):
+        if item.stop is None:
+            return self
+        if isinstance(item.stop, UOp) and axis not in dict(self.uop.lengths):
+            return first_of_axis(self, axis, _not_beyond(self, axis, item.stop))
+    return part(self, axis, item)
+
+
+def _not_beyond(self: Tensor, axis: int, end: UOp) -> UOp:
+    """An end of a slice, which is that of the axis where it is larger."""
+    n = self.shape[axis]
+    return end if end.vmax <= n else end.minimum(end.const_like(n))
+
+
+def _place_of(self: Tensor, axis: int, place: int) -> UOp:
+    """One place of an axis whose length is a variable. Raises ShapeError for one that is behind it
+    now."""
+    n = extent(self, axis)
+    if not isinstance(n, UOp) or not -value(n) <= place < value(n):
+        raise ShapeError(
+            f"index {place} is out of range on axis {axis}", hint=f"the length is {value(n)} now"
+        )
+    if place >= 0:
+        return UOp.const(dtypes.index, place)
+    return n + place
 
 
 def _subscript(self: Tensor, key: Item | tuple[Item, ...]) -> Subscript:
@@ -231,7 +326,9 @@ def pick(self: Tensor, tensors: list[tuple[int, Tensor]]) -> Tensor:
         mask = here_ if mask is None else mask & here_
     assert mask is not None
     moved_axes = tuple(a + rank if a >= at else a for a in axes)
-    return sum_exact(or_zero(x, mask), moved_axes)
+    made = sum_exact(or_zero(x, mask), moved_axes)
+    gradient = partial(added_back, axes=tuple(axes))
+    return read_with_gradient(self, made, gradient, *(broadcast(t, shape) for _, t in tensors))
 
 
 def sum_exact(self: Tensor, axes: tuple[int, ...]) -> Tensor:
@@ -257,6 +354,9 @@ def __setitem__(self: Tensor, key: Item | tuple[Item, ...], value: Tensor | Numb
         new = value.cast(self.dtype)
     else:
         new = operand(self, value).cast(self.dtype)
+    if _names_variables(self, key):
+        _write_varying(self, key, new)
+        return
     mask = key if isinstance(key, TensorBase) and dtypes.is_bool(key.dtype) else None
     if mask is not None and mask.shape == self.shape and new.numel() == 1:
         take(self, mask.where(new.reshape(()), self))  # without looking at its values
@@ -267,15 +367,93 @@ def __setitem__(self: Tensor, key: Item | tuple[Item, ...], value: Tensor | Numb
         if not isinstance(value, TensorBase) or not _is_same_view(value, part):
             take(part, broadcast(new, part.shape))
         return
+    tensors = [(axis, as_index(part, t, axis)) for axis, t in subscript.tensors]
+    if part.shape == self.shape == subscript.shape and can_write(
+        self, new, *dict(tensors).values()
+    ):
+        shape = broadcast_shape(*(t.shape for _, t in tensors))
+        tensors = [(axis, broadcast(t, shape)) for axis, t in tensors]
+        order, _, _ = rows_of(self.shape, tensors)
+        before = [self.shape[k] for k in order[: order.index(tensors[0][0])]]
+        behind = [self.shape[k] for k in order[len(before) + len(tensors) :]]
+        values = broadcast(new, (*before, *shape, *behind))
+        if values.numel() and self.numel():
+            take(self, written_rows(self, tensors, values, Scatter(1)))
+        return
     # where each named element is in the flat Tensor, counted from 1: 0 is out of range
     places = iota(type(self), self.numel(), self.device).reshape(self.shape) + 1
-    named = pick(
-        _cut(places, subscript), [(axis, as_index(part, t, axis)) for axis, t in subscript.tensors]
-    )
+    named = pick(_cut(places, subscript), tensors)
     if not named.numel():
         return
     flat = self.flatten().scatter(0, named.flatten() - 1, broadcast(new, named.shape).flatten())
     take(self, flat.reshape(self.shape))
+
+
+def _names_variables(self: Tensor, key: Item | tuple[Item, ...]) -> bool:
+    """Whether a key has a place or a slice made of variables, or one of an axis whose length is."""
+    items = key if isinstance(key, tuple) else (key,)
+    if any(isinstance(i, TensorBase | np.ndarray | list) for i in items):
+        return False
+    return bool(self.uop.lengths) or any(
+        isinstance(i, UOp) or (isinstance(i, slice) and is_varying(i.start, i.stop, i.step))
+        for i in items
+    )
+
+
+def _write_varying(self: Tensor, key: Item | tuple[Item, ...], new: Tensor) -> None:
+    """Stores a value in places and slices that variables name: what is not there stays. Of a value
+    as long as such a slice is now, all is stored."""
+    items: list[Any] = list(key) if isinstance(key, tuple) else [key]
+    named = sum(i is not None and i is not Ellipsis for i in items)
+    at = items.index(Ellipsis) if Ellipsis in items else len(items)
+    items[at : at + 1] = [slice(None)] * (self.ndim - named)
+    items = [i for i in items if i is not None]
+    known = dict(self.uop.lengths)
+    parts: dict[int, tuple[Size, Size]] = {}
+    for axis, item in enumerate(items):
+        varying = isinstance(item, UOp) or axis in known
+        if isinstance(item, slice):
+            if not (varying or is_varying(item.start, item.stop, item.step)):
+                continue
+            if item.step not in (None, 1):
+                raise ShapeError(
+                    "a slice of variables with a step is not assigned to",
+                    hint="assign to x[a:b], or to x[Tensor.arange(a, b, step)]",
+                )
+            if item == slice(None):
+                continue
+            parts[axis] = bounds_of(self, axis, item)
+        elif varying:
+            place = item if isinstance(item, UOp) else _place_of(self, axis, item)
+            checked = as_index(self, type(self)(place), axis).uop
+            parts[axis] = (size(checked), 1)
+    base = self[tuple(slice(None) if axis in parts else item for axis, item in enumerate(items))]
+    # the axes that are left, of those that numbers do not name
+    left = [axis for axis, item in enumerate(items) if axis in parts or isinstance(item, slice)]
+    wide = [
+        most(parts[axis][1]) if axis in parts else base.shape[left.index(axis)] for axis in left
+    ]
+    shown = [n for n, axis in zip(wide, left, strict=True) if isinstance(items[axis], slice)]
+    sizes = [parts[axis][1] if axis in parts else None for axis in left
+             if isinstance(items[axis], slice)]  # fmt: skip
+    filled = new.uop
+    lead = len(filled.shaped) - len(shown)
+    if lead > 0 and all(n == 1 for n in filled.shaped[:lead]):
+        filled = filled.reshape(filled.shaped[lead:])
+    for k in range(1, 1 + min(len(shown), len(filled.shaped))):
+        count, have = sizes[-k], filled.shaped[-k]
+        if isinstance(count, UOp) and have not in (1, shown[-k]) and have == value(count):
+            more = [(0, 0)] * len(filled.shaped)
+            more[-k] = (0, shown[-k] - have)
+            filled = filled.pad(more)
+    filled = broadcast(make(new, filled), shown).uop.reshape(tuple(wide))
+    old = base.uop
+    for axis, (begin, count) in parts.items():
+        k = left.index(axis)
+        filled, old = placed_at(filled, k, count, begin, base.shape[k])[0], whole(old, k)
+    for axis, (begin, count) in parts.items():
+        filled = within(filled, left.index(axis), begin, count).where(filled, old)
+    take(base, make(new, filled))
 
 
 def _is_same_view(self: Tensor, other: Tensor) -> bool:
@@ -300,8 +478,15 @@ def gather(self: Tensor, dim: int, index: Tensor) -> Tensor:
     x = self.shrink([None if i == axis else (0, n) for i, n in enumerate(index.shape)])
     # the axis to pick from goes last, and a length 1 stands in its place
     moved = x.permute([*(i for i in range(x.ndim) if i != axis), axis]).unsqueeze(axis)
-    mask = as_index(self, index, axis).unsqueeze(-1) == positions(moved, x.ndim)
-    return sum_exact(or_zero(moved, mask), (x.ndim,))
+    places = as_index(self, index, axis)
+    mask = places.unsqueeze(-1) == positions(moved, x.ndim)
+    made = sum_exact(or_zero(moved, mask), (x.ndim,))
+    return read_with_gradient(self, made, partial(_gathered_back, axis=axis), places)
+
+
+def _gathered_back(g: Tensor, self: Tensor, index: Tensor, *, axis: int) -> Tensor:
+    """The gradient of what is gathered: each element gets the sum of where it went."""
+    return written(self.zeros_like(dtype=g.dtype), index, g, Scatter(axis, Ops.ADD))
 
 
 def check_index(self: Tensor, name: str, index: Tensor, source: Tensor, axis: int) -> None:
@@ -331,6 +516,10 @@ def scatter(
         check_index(self, "scatter", index, self, 0)
         values = src.reshape(-1) if isinstance(src, TensorBase) else src
         return self.reshape(1).scatter(0, index.reshape(1), values, reduce).reshape(())
+    if can_write(self, index, *([src] if isinstance(src, TensorBase) else [])):
+        values = sources(self, "scatter", dim, index, src)
+        how = Scatter(axis_of(self, dim), _REDUCES[reduce])
+        return written(self, places_in(self, index), values, how)
     mask, values = scattered(self, dim, index, src)
     if not mask.shape[-1]:
         return same_value(self)
@@ -345,15 +534,28 @@ def scatter(
     return (last.squeeze(-1) >= 0).where(value, self)
 
 
+_REDUCES: Final = {None: None, "add": Ops.ADD, "multiply": Ops.MUL}
+
+
+def places_in(self: Tensor, index: Tensor) -> Tensor:
+    """Indices in a dtype that holds those of every axis of this."""
+    return index.cast(least_upper_dtype(index.dtype, dtypes.index_up_to(max(self.shape))))
+
+
+def sources(self: Tensor, name: str, dim: int, index: Tensor, src: Tensor | Number) -> Tensor:
+    """The value for each index. Raises ShapeError and DTypeError for what does not fit."""
+    check_index(self, name, index, self, axis_of(self, dim))
+    values = src if isinstance(src, TensorBase) else operand(self, src).cast(self.dtype)
+    values = broadcast(values, index.shape) if not values.ndim else values
+    check_index(self, name, index, values, -1)
+    return values.shrink([(0, n) for n in index.shape]).cast(self.dtype)
+
+
 def scattered(self: Tensor, dim: int, index: Tensor, src: Tensor | Number) -> tuple[Tensor, Tensor]:
     """For every element of this and every source along `dim`, as a last axis: whether that
     source goes there, and its value."""
     axis = axis_of(self, dim)
-    check_index(self, "scatter", index, self, axis)
-    values = src if isinstance(src, TensorBase) else operand(self, src).cast(self.dtype)
-    values = broadcast(values, index.shape) if not values.ndim else values
-    check_index(self, "scatter", index, values, -1)
-    values = values.shrink([(0, n) for n in index.shape]).cast(self.dtype)
+    values = sources(self, "scatter", dim, index, src)
     last = [i for i in range(self.ndim) if i != axis] + [axis]
     picks = index.permute(last).unsqueeze(axis)
     places = positions(self, axis).unsqueeze(-1)

@@ -6,14 +6,18 @@ Joins by padding with zeros and adding, so that a join is part of the kernel tha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from core.dtype import ConstType, dtypes, least_upper_dtype
 from core.errors import ShapeError
 from core.tensor.axes.creation import iota, positions
-from core.tensor.elements.elementwise import or_zero
+from core.tensor.elements.elementwise import operand, or_zero
 from core.tensor.state.base import alone, axis_of, make, own_axis, same_value
 from core.tensor.views.movement import broadcast, lengths, pad_zeros, part_of
+from core.tensor.views.varying import extent, is_varying, padded
+from core.tensor.views.varying import joined as joined_parts
+from core.tensor.views.varying import part as slice_of
+from core.uop.uop import UOp
 
 if TYPE_CHECKING:
     from core.tensor import Tensor
@@ -38,6 +42,8 @@ def cat(self: Tensor, *others: Tensor, dim: int = 0) -> Tensor:
                 hint="all other axes must be equal",
             )
     dtype = least_upper_dtype(*(p.dtype for p in parts))
+    if any(axis == known for p in parts for known, _ in p.uop.lengths):
+        return joined_parts([p.cast(dtype) for p in parts], axis)
     total = sum(p.shape[axis] for p in parts)
     joined: Tensor | None = None
     start = 0
@@ -74,6 +80,16 @@ def pad(self: Tensor, padding: Widths, mode: str = "constant", value: ConstType 
     are added in mode "circular", else after that. Raises ShapeError for more than there is to
     take away, reflect or repeat.
     """
+    if (
+        any(isinstance(n, UOp) for n in padding)
+        or any(is_varying(*n) for n in padding if isinstance(n, tuple | list))
+        or self.uop.lengths
+    ):
+        widths = _widths(self, padding)
+        known = dict(self.uop.lengths)
+        axes = [k for k, w in enumerate(widths) if is_varying(*w) or (k in known and any(w))]
+        if axes:
+            return _pad_varying(self, widths, axes, mode, value)
     widths = _widths(self, padding)
     less = [(max(0, -before), max(0, -after)) for before, after in widths]
     if any(map(any, less)):
@@ -98,8 +114,34 @@ def pad(self: Tensor, padding: Widths, mode: str = "constant", value: ConstType 
     return x
 
 
+def _pad_varying(
+    self: Tensor,
+    widths: Sequence[tuple[Any, Any]],
+    axes: Sequence[int],
+    mode: str,
+    value: ConstType,
+) -> Tensor:
+    """`pad` where lengths or widths of `axes` are variables."""
+    if mode != "constant":
+        raise ShapeError(
+            f"{mode} padding of an axis whose length is a variable",
+            hint='pad it with a value: mode="constant"',
+        )
+    x = self
+    filled = operand(self, value).cast(self.dtype).uop
+    for axis in axes:
+        before, after = widths[axis]
+        if not is_varying(before, after) and min(before, after) < 0:
+            n = extent(x, axis)
+            stop = n if after >= 0 else n + after
+            x = slice_of(x, axis, slice(max(0, -before), stop))
+            before, after = max(0, before), max(0, after)
+        x = padded(x, axis, before, after, filled)
+    return x.pad([(0, 0) if k in axes else w for k, w in enumerate(widths)], mode, value)
+
+
 def _widths(self: Tensor, padding: Widths) -> list[tuple[int, int]]:
-    flat = [p for p in padding if isinstance(p, int)]
+    flat = [p for p in padding if isinstance(p, int | UOp)]
     if flat:
         if len(flat) != len(padding) or len(flat) % 2 or len(flat) > 2 * self.ndim:
             raise ShapeError(
@@ -109,7 +151,7 @@ def _widths(self: Tensor, padding: Widths) -> list[tuple[int, int]]:
         pairs = [(flat[i], flat[i + 1]) for i in range(0, len(flat), 2)]
         widths = [(0, 0)] * (self.ndim - len(pairs)) + pairs[::-1]
     else:
-        widths = [(0, 0) if p is None else p for p in padding if not isinstance(p, int)]
+        widths = [(0, 0) if p is None else p for p in padding if not isinstance(p, int | UOp)]
     if len(widths) != self.ndim:
         raise ShapeError(
             f"padding {tuple(padding)} of a Tensor with {self.ndim} axes",
@@ -199,6 +241,12 @@ def roll(
         raise ShapeError(f"roll by {by} along {along}", hint="give one shift per axis")
     for shift, dim in zip(by, along, strict=True):
         axis = own_axis(self, "roll", dim)
+        if axis in dict(x.uop.lengths):
+            n = extent(x, axis)
+            assert isinstance(n, UOp), "it is a variable"
+            cut = ((n * abs(shift) - shift) % n).maximum(0)
+            x = slice_of(x, axis, slice(cut, None)).cat(slice_of(x, axis, slice(0, cut)), dim=axis)
+            continue
         cut = -shift % self.shape[axis] if self.shape[axis] else 0
         if cut:
             x = part_of(x, axis, cut, self.shape[axis]).cat(part_of(x, axis, 0, cut), dim=axis)

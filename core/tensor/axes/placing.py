@@ -6,17 +6,27 @@ Indices out of range place nothing.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from core.dtype import ConstType, dtypes
+from core.dtype import ConstType, dtypes, sum_acc_dtype
 from core.errors import DTypeError, ShapeError
 from core.tensor.axes.creation import iota
-from core.tensor.axes.indexing import as_index, check_index, first_of, scattered
+from core.tensor.axes.indexing import (
+    as_index,
+    check_index,
+    first_of,
+    places_in,
+    scattered,
+    sources,
+)
+from core.tensor.axes.scattering import can_write, written
 from core.tensor.elements.elementwise import as_mask, broadcast_shape
 from core.tensor.state.base import Number, axis_of, own_axis
 from core.tensor.views.movement import broadcast
+from core.uop.call.scatterkernel import Scatter
+from core.uop.ops import Ops
 
 if TYPE_CHECKING:
     from core.tensor import Tensor
@@ -32,6 +42,12 @@ def scatter_reduce(
         places, values = index.reshape(1), src.reshape(-1)
         found = self.reshape(1).scatter_reduce(0, places, values, reduce, include_self)
         return found.reshape(())
+    if reduce not in _REDUCES:
+        raise DTypeError(
+            f"unknown reduction {reduce!r}", hint='use "sum", "prod", "mean", "amax" or "amin"'
+        )
+    if can_write(self, index, src):
+        return _written(self, dim, index, src, reduce, include_self)
     mask, values = scattered(self, dim, index, src)
     any_ = mask.any(-1)
     base = self if include_self else None
@@ -49,14 +65,31 @@ def scatter_reduce(
             best = mask.where(values, dtypes.max(self.dtype)).min(-1)
             combined = best.minimum(self)
         return any_.where(combined if base is not None else best, self)
-    if reduce == "mean":
-        count = mask.cast(dtypes.int32).sum(-1) + int(include_self)
-        total = mask.where(values, 0).sum(-1, dtype=self.dtype)
-        mean = (total + (self if base is not None else 0)) / count.maximum(1)
-        return (any_ if base is None else any_ | True).where(mean.cast(self.dtype), self)
-    raise DTypeError(
-        f"unknown reduction {reduce!r}", hint='use "sum", "prod", "mean", "amax" or "amin"'
-    )
+    count = mask.cast(dtypes.int32).sum(-1) + int(include_self)
+    total = mask.where(values, 0).sum(-1, dtype=self.dtype)
+    mean = (total + (self if base is not None else 0)) / count.maximum(1)
+    return (any_ if base is None else any_ | True).where(mean.cast(self.dtype), self)
+
+
+_REDUCES: Final = {
+    "sum": Ops.ADD, "prod": Ops.MUL, "mean": Ops.ADD, "amax": Ops.MAX, "amin": Ops.MAX,
+}  # fmt: skip
+
+
+def _written(
+    self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, include_self: bool
+) -> Tensor:
+    """`scatter_reduce` by a kernel that goes over the values."""
+    values, axis = sources(self, "scatter_reduce", dim, index, src), axis_of(self, dim)
+    places = places_in(self, index)
+    how = Scatter(axis, _REDUCES[reduce], reduce == "amin", not include_self)
+    if reduce != "mean":
+        return written(self, places, values, how)
+    wide = sum_acc_dtype(self.dtype)
+    total = written(self.cast(wide), places, values.cast(wide), how)
+    one = places.ones_like(dtype=dtypes.int32)
+    counts = written(self.ones_like(dtype=dtypes.int32), places, one, how)
+    return (total / counts).cast(self.dtype)
 
 
 def scatter_add(self: Tensor, dim: int, index: Tensor, src: Tensor | Number) -> Tensor:

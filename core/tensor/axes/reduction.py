@@ -24,6 +24,7 @@ from core.tensor.elements.elementwise import (
 )
 from core.tensor.state.base import axis_of, make, same_value
 from core.tensor.views.movement import as_ints, as_long_as, broadcast, pad_zeros, part_of
+from core.tensor.views.varying import extent, value
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 
@@ -197,6 +198,11 @@ def argmax(self: Tensor, axis: int | None = None, keepdim: bool = False) -> Tens
     if at is None:
         return make(self, self.uop.const_like(0).cast(dtypes.int32))
     count = self.shape[at]
+    if value(extent(self, at)) == 0:
+        raise ShapeError(
+            f"argmax along axis {at}, which has no elements",
+            hint="there is no position to give: look at the length first",
+        )
     x = self.detach()
     largest = x == x.max(at, keepdim=True)
     if dtypes.is_float(self.dtype):

@@ -76,18 +76,27 @@ def _either(*kinds: Accepts) -> Accepts:
 
 
 def _is_part(value: object) -> bool:
-    """Whether a value is a pair whose end may be a value of variables, or None."""
-    match value:
-        case (start, UOp()):
-            return _is_int(start)
-        case _:
-            return _is_pair(value)
+    """Whether a value is a pair whose ends may be values of variables, or None."""
+    return _is_sizes(value)
 
 
 def _is_device(value: object) -> bool:
     return (
         value is None or isinstance(value, str) or _each(lambda name: isinstance(name, str))(value)
     )
+
+
+def _is_size(value: object) -> bool:
+    """Whether a value is an integer, or one of variables."""
+    return isinstance(value, UOp) or _is_int(value)
+
+
+_sizes: Final = _each(_is_size)
+
+
+def _is_sizes(value: Any) -> bool:
+    """Whether a value is a pair of such, or None."""
+    return value is None or (_sizes(value) and len(list(value)) == 2)
 
 
 Kind: TypeAlias = tuple[str, Accepts]
@@ -114,7 +123,7 @@ _KINDS: Final[Mapping[str, Kind]] = {
     "Callable[..., Any]": ("a function", callable),
     "Axes": ("an axis, several, or None", _either(_of(type(None)), _is_int, _ints)),
     "Sizes": ("an integer or several", _either(_is_int, _ints)),
-    "Widths": ("integers, or a pair or None per axis", _either(_ints, _each(_is_pair))),
+    "Widths": ("integers, or a pair or None per axis", _either(_sizes, _each(_is_sizes))),
 }
 """Per annotation: its name in errors, and what it accepts."""
 ANYTHING: Final = frozenset(

@@ -70,9 +70,10 @@ def scaled_dot_product_attention(
             hint="only the numbers of queries and of keys may be variables",
         )
     if self.dtype.bits < 16:  # scores of all sizes, and infinities among them
-        wide = (t.cast(dtypes.float32) for t in (key, value))
-        options = (attn_mask, dropout_p, is_causal)
-        made = self.cast(dtypes.float32).scaled_dot_product_attention(*wide, *options)
+        wide = [t.cast(dtypes.float32) for t in (self, key, value)]
+        made = wide[0].scaled_dot_product_attention(
+            wide[1], wide[2], attn_mask=attn_mask, dropout_p=dropout_p, is_causal=is_causal
+        )
         return made.cast(self.dtype)
     kept = dropout_p == 0 or (0 < dropout_p <= 1 and not TRAINING)
     if attn_mask is None and kept and _has_kernels(self, key, value):

@@ -105,6 +105,8 @@ def counting(self: Tensor) -> Tensor:
     uop = self.detach().contiguous().realize().uop
     while uop.op in (Ops.LENGTH, Ops.DETACH):
         uop = uop.src[0]
+    for axis, _ in uop.lengths:
+        uop = uop.all_of(axis)
     ends = {axis: bound_value(n) for axis, n in self.uop.lengths}
     return tensor_of(
         type(self), uop.shrink([(0, ends.get(k, size)) for k, size in enumerate(self.shape)]), False
@@ -219,6 +221,8 @@ def assign(self: Tensor, x: Tensor | ConstType | Sequence[Any] | Array) -> Tenso
 def take(self: Tensor, value: Tensor, apart: bool = False) -> Tensor:
     """Takes the values of `value`, of the same dtype and device. `apart`: no gradient flows
     from a leaf to `value`, as inside of no_grad."""
+    if self.named is not None:
+        self.named(value, not apart)
     place = place_of(self)
     check_repeats(self)
     new = _as_long(self, _fit(value.uop, self.shape))
@@ -228,6 +232,10 @@ def take(self: Tensor, value: Tensor, apart: bool = False) -> Tensor:
         return self
     if new.size:
         realization.write(place.storage, place.written(new), apart or not GradMode.enabled)
+    if value.requires_grad and GradMode.enabled and not apart:
+        for seen in place.storage.places:
+            if (tensor := seen.tensor()) is not None and tensor.wants_grad is None:
+                tensor.wants_grad = True  # so that the way on is kept when it is computed
     return self
 
 

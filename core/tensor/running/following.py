@@ -55,6 +55,7 @@ def follow(graph: Collection[UOp], stored: Mapping[UOp, UOp]) -> Ways:
     """
     past = _Past(graph)
     found = Ways(past.overwritten)
+    stored = {root: _elements(form) for root, form in stored.items()}
     above, holders = live.above(stored, lambda user, source: user.op is not Ops.DETACH)
     if not (wanting := [t for t in holders if _wants(t)]):
         return found
@@ -96,7 +97,10 @@ def follow(graph: Collection[UOp], stored: Mapping[UOp, UOp]) -> Ways:
                 found.expressions[memory] = past.resolve(whole, stored)
             else:
                 reads = [past.resolve(s, stored) for s in whole.src]
-                found.expressions[memory] = whole.rebuild(tuple(reads))
+                made = whole.rebuild(tuple(reads))
+                for axis, _ in made.lengths:
+                    made = made.all_of(axis)
+                found.expressions[memory] = made
     calls = {
         u.src[0]
         for u, form in stored.items()
@@ -106,6 +110,13 @@ def follow(graph: Collection[UOp], stored: Mapping[UOp, UOp]) -> Ways:
         if u.op is Ops.OUTPUT and u.src[0] in calls and form.base not in found.expressions:
             found.expressions[form.base] = u.rebuild((past.resolve(u.src[0], stored),))
     return found
+
+
+def _elements(form: UOp) -> UOp:
+    """Movement of memory, without the lengths of its axes that are variables."""
+    while form.op is Ops.LENGTH:
+        form = form.src[0]
+    return form
 
 
 class _Past:

@@ -117,7 +117,7 @@ def call_kernel(
     if backward is not None and GradMode.enabled:
         gradient = _Backward(cls, _hashable(name, backward))
     call = KernelCall(_kernel_of(build, asked, name), tuple(results), gradient)
-    values = [_row_major(x.uop, place) for x in inputs]
+    values = [row_major(x.uop, place) for x in inputs]
     made = called_kernel(call, place, values, binds)
     tensors = [_result(cls, u, inputs) for u in made]
     return tensors if several else tensors[0]
@@ -298,7 +298,7 @@ def _binds(name: str, variables: Iterable[Any]) -> list[UOp]:
     return list(found.values())
 
 
-def _row_major(uop: UOp, device: str) -> UOp:
+def row_major(uop: UOp, device: str) -> UOp:
     """A value row-major in memory of its own, when it is computed."""
     if uop.device is None:
         return in_fresh_memory(uop, device)

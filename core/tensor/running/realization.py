@@ -111,7 +111,7 @@ def _wanted_outputs(roots: Collection[UOp]) -> list[UOp]:
     be stored needs: what such a kernel computes is not known to be cheap, so it runs once. What a
     gradient will be computed from is needed, too."""
     graph = UOp.sink(*roots).toposort()
-    kernels = [u for u in graph if u.op is Ops.KERNEL]
+    kernels = [u for u in graph if u.op is Ops.KERNEL and not u.arg.in_place]
     outputs = dict.fromkeys(u for k in kernels for u in outputs_of_call(k) if u not in roots)
     if not outputs:
         return []

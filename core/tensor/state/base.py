@@ -6,7 +6,7 @@ same value once more. Arithmetic and movement are rooms above.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeAlias
@@ -55,12 +55,15 @@ class TensorMeta(type):
 class TensorBase(metaclass=TensorMeta):
     """A lazy array: `uop` is the graph that computes it. See `core.tensor.Tensor`."""
 
-    __slots__ = ("__weakref__", "_uop", "grad", "place", "wants_grad")
+    __slots__ = ("__weakref__", "_uop", "grad", "named", "place", "wants_grad")
     __array_priority__ = 1000
     """Above that of NumPy's arrays and scalars, which leave `scalar * tensor` to the Tensor."""
     _uop: UOp
     place: Place[TensorBase] | None
     """How it sees the value that it shares with its views, once it has any."""
+    named: Callable[[TensorBase, bool], bool] | None
+    """What is no view, but a name of elements of another Tensor: stores a value there when this is
+    assigned to (or changed in place, which the second argument says), and whether it did."""
     grad: Self | None
     wants_grad: bool | None
     """`requires_grad`, which results of operations get without its checks."""
@@ -83,6 +86,7 @@ class TensorBase(metaclass=TensorMeta):
         if uop.device is None and where != Device.DEFAULT:
             uop = in_fresh_memory(uop, where)
         self.uop, self.place, self.wants_grad, self.grad = uop, None, None, None
+        self.named = None
         self.requires_grad = requires_grad
 
     @property
@@ -226,6 +230,7 @@ def tensor_of(cls: type[Tensor], uop: UOp, requires_grad: bool | None = None) ->
 def _made(cls: type[Tensor], uop: UOp, wants: bool | None) -> Tensor:
     made = object.__new__(cls)
     made.uop, made.place, made.wants_grad, made.grad = uop, None, wants, None
+    made.named = None
     return made
 
 

@@ -6,8 +6,8 @@ Never decides where a value is in memory, and never runs anything.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Generic, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, TypeAlias, TypeVar
 from weakref import ref
 
 from core.dtype import dtypes
@@ -86,14 +86,26 @@ class Place(Generic[T]):
 
 def moved_alike(form: UOp, old: UOp, new: UOp) -> UOp:
     """The movement that `form` is of `old`, of `new` instead."""
-    if form is old:
-        return new
-    moves: list[UOp] = []
+    return moved_by(moves_of(form, old), new)
+
+
+Move: TypeAlias = tuple[Ops, Any, tuple[UOp, ...]]
+"""The op of a movement, its argument, and its other sources."""
+
+
+def moves_of(form: UOp, old: UOp) -> list[Move]:
+    """The movement that `form` is of `old`, the first one first; nothing of `old` is kept."""
+    moves: list[Move] = []
     while form is not old:
-        moves.append(form)
+        moves.insert(0, (form.op, form.arg, form.src[1:]))
         form = form.src[0]
-    for move in reversed(moves):
-        new = move.rebuild((new,))
+    return moves
+
+
+def moved_by(moves: Sequence[Move], new: UOp) -> UOp:
+    """`new` after movement."""
+    for op, arg, others in moves:
+        new = UOp(op, new.dtype, (new, *others), arg)
     return new
 
 
@@ -124,6 +136,8 @@ def _put_back(move: UOp, value: UOp) -> UOp:
             device = source.device or value.device or Device.DEFAULT
             ones = UOp.full(value.shaped, True, dtypes.bool, device)
             return ones.pad(widths).where(value.pad(widths), source)
+        case Ops.LENGTH:
+            return source.before(arg, move.src[1]).where(value.all_of(arg), source)
         case Ops.EXPAND:
             return source  # no elements, or it would repeat some
         case _:

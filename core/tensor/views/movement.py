@@ -9,14 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from operator import index
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
-from core.dtype import dtypes
-from core.errors import DTypeError, ShapeError
+from core.errors import ShapeError
 from core.helpers import prod
 from core.tensor.state.base import Shape, alone, axis_of, make, own_axis, view_of
 from core.tensor.views.rearranging import Rearrangement
-from core.uop.ops import Ops
+from core.tensor.views.varying import (
+    bare,
+    clad,
+    extents,
+    is_varying,
+    part,
+    repeated,
+    size,
+    turned,
+)
+from core.tensor.views.varying import reshaped as varying_reshape
 from core.uop.uop import UOp
 
 if TYPE_CHECKING:
@@ -40,6 +49,47 @@ def as_ints(*args: int | Sequence[int]) -> tuple[int, ...]:
         ) from None
 
 
+def items_of(shape: Sequence[object]) -> list[Any]:
+    """`f(1, 2)` and `f((1, 2))` mean the same."""
+    first = shape[0] if len(shape) == 1 else shape
+    if isinstance(first, Iterable) and not isinstance(first, _NOT_LISTS):
+        return list(cast("Iterable[Any]", first))
+    return list(shape)
+
+
+def sizes(*args: int | Sequence[int]) -> tuple[Any, ...]:
+    """As `as_ints`; lengths that are variables stay."""
+    items = items_of(args)
+    return tuple(items) if is_varying(*items) else as_ints(*args)
+
+
+def _varying(self: Tensor, shape: Sequence[object]) -> list[Any]:
+    """The lengths of a new shape where some are variables, or where one of this is that is not to
+    be an axis again; none where a view does."""
+    if not self.uop.lengths and not is_varying(*items_of(shape)):
+        return []
+    items = items_of(shape)
+    have: list[Any] = list(extents(self))
+    given: list[Any] = [have[k] if n is None and k < len(have) else n for k, n in enumerate(items)]
+    if is_varying(*given):
+        return given
+    # names the largest lengths, as `shape` does
+    named = list(self.shape)
+    return (
+        []
+        if -1 not in given and _keeps_axes(self, given)
+        else [have[k] if k < len(named) and n == named[k] else n for k, n in enumerate(given)]
+    )
+
+
+def _keeps_axes(self: Tensor, shape: Sequence[int]) -> bool:
+    """Whether each axis whose length is a variable is one of a shape again."""
+    places = {(prod(shape[:k]), n) for k, n in enumerate(shape)}
+    return all(
+        (prod(self.shape[:axis]), self.shape[axis]) in places for axis, _ in self.uop.lengths
+    )
+
+
 def lengths(shape: Sequence[int | Sequence[int | None] | None]) -> list[int | None]:
     """As `as_ints`, with None where an axis keeps its length."""
     first = shape[0] if len(shape) == 1 else shape
@@ -57,7 +107,10 @@ def T(self: Tensor) -> Tensor:
 
 
 def reshape(self: Tensor, *shape: int | Sequence[int | None] | None) -> Tensor:
-    """The same elements in row-major order; one length may be -1, None keeps the axis's own."""
+    """The same elements in row-major order; one length may be -1, None keeps the axis's own.
+    Lengths may be variables."""
+    if varying := _varying(self, shape):
+        return varying_reshape(self, varying)
     given = lengths(shape)
     if any(n is None and i >= self.ndim for i, n in enumerate(given)):
         raise ShapeError(
@@ -88,7 +141,10 @@ def view(self: Tensor, *shape: int | Sequence[int | None] | None) -> Tensor:
 
 
 def expand(self: Tensor, *shape: int | Sequence[int | None] | None) -> Tensor:
-    """Axes of length 1 repeated, new axes in front; -1 and None keep an axis."""
+    """Axes of length 1 repeated, new axes in front; -1 and None keep an axis. Lengths may be
+    variables."""
+    if is_varying(*items_of(shape)):
+        return repeated(self, [-1 if n is None else n for n in items_of(shape)])
     given = lengths(shape)
     padded = (1,) * (len(given) - self.ndim) + self.shape
     new = [
@@ -147,15 +203,22 @@ def flip(self: Tensor, *axis: int | Sequence[int]) -> Tensor:
             f"flip names an axis twice: {as_ints(*axis)}",
             hint="leave out those that stay as they are",
         )
+    known = dict(self.uop.lengths)
+    if varying := [axis for axis in axes if axis in known]:
+        x = self
+        for k in varying:
+            x = turned(x, k)
+        return x.flip([axis for axis in axes if axis not in known])
     return view_of(self, self.uop.flip([i in axes for i in range(self.ndim)]))
 
 
 def shrink(self: Tensor, arg: Sequence[tuple[int, int | UOp] | None]) -> Tensor:
     """The part start <= index < end of each axis; None keeps all of it.
 
-    From 0 on, the end may be a value of bound variables, which becomes the length of the axis:
+    Both may be values of bound variables, and what is between them becomes the length of the axis:
     kernels are made once for all values. `shape` names the largest; reduces, products and
-    elementwise operations and what is read keep to the value. The result is no view.
+    elementwise operations and what is read keep to the value. From a variable on, the result is no
+    view.
     """
     if len(arg) != self.ndim:
         raise ShapeError(
@@ -164,15 +227,20 @@ def shrink(self: Tensor, arg: Sequence[tuple[int, int | UOp] | None]) -> Tensor:
         )
     parts: list[tuple[int, int]] = []
     lengths: list[tuple[int, UOp]] = []
-    for axis, (part, n) in enumerate(zip(arg, self.shape, strict=True)):
-        start, end = part or (0, n)
+    known = dict(self.uop.lengths)
+    for axis, given in enumerate(arg):
+        if given is not None and (is_varying(given[0]) or (axis in known and given[0] != 0)):
+            rest = [None if k == axis else other for k, other in enumerate(arg)]
+            return part(self, axis, slice(*given)).shrink(rest)
+    for axis, (given, n) in enumerate(zip(arg, self.shape, strict=True)):
+        start, end = given or (0, n)
         if isinstance(end, UOp) and start == 0:
             lengths.append((axis, end))
             end = n
         parts.append((start, cast("int", end)))
     x = view_of(self, self.uop.shrink(parts))
     for axis, n in lengths:
-        x = length_of(x, axis, n)
+        x = first_of_axis(x, axis, n)
     return x
 
 
@@ -184,17 +252,15 @@ def as_long_as(self: Tensor, other: Tensor, axis: int) -> Tensor:
 
 def length_of(self: Tensor, axis: int, n: UOp) -> Tensor:
     """This, of which only the first `n` elements along `axis` count."""
-    if n.shape != () or n.device is not None or not dtypes.is_int(n.dtype):
-        raise DTypeError(
-            f"a length made of {n.op.name} {n.dtype}",
-            hint='give bound variables, or integers made of them: Variable("n", 1, 8).bind(3)',
-        )
-    if unbound := [v.arg[0] for v in n.vars() if v.op is Ops.DEFINE_VAR]:
-        raise DTypeError(
-            f"a length made of {', '.join(sorted(unbound))} without a value",
-            hint="bind it: n.bind(3)",
-        )
-    return make(self, self.uop.length(axis, n))
+    checked = size(n)
+    if isinstance(checked, int) and checked == self.shape[axis]:
+        return self
+    return make(self, self.uop.length(axis, n if isinstance(checked, int) else checked))
+
+
+def first_of_axis(self: Tensor, axis: int, n: UOp) -> Tensor:
+    """`length_of`, as a view: writing to one of the two writes to the other."""
+    return view_of(self, length_of(self, axis, n).uop)
 
 
 def pad_zeros(self: Tensor, widths: Sequence[tuple[int, int]]) -> Tensor:
@@ -206,14 +272,23 @@ def squeeze(self: Tensor, dim: int | None = None) -> Tensor:
     if dim is None:
         return self.reshape([n for n in self.shape if n != 1])
     axis = axis_of(self, dim)
-    if not self.ndim or self.shape[axis] != 1:
+    known = dict(self.uop.lengths)
+    if not self.ndim or self.shape[axis] != 1 or axis in known:
         return self
+    if any(self.shape[k] == 1 for k in known):
+        x, known = bare(self.uop)
+        x = x.reshape(x.shaped[:axis] + x.shaped[axis + 1 :])
+        return make(self, clad(x, {k - (k > axis): n for k, n in known.items()}))
     return self.reshape(self.shape[:axis] + self.shape[axis + 1 :])
 
 
 def unsqueeze(self: Tensor, dim: int) -> Tensor:
     """With an axis of length 1 at `dim`."""
     axis = axis_of(self, dim, extra=1)
+    if any(self.shape[k] == 1 for k, _ in self.uop.lengths):
+        x, known = bare(self.uop)
+        x = x.reshape((*x.shaped[:axis], 1, *x.shaped[axis:]))
+        return make(self, clad(x, {k + (k >= axis): n for k, n in known.items()}))
     return self.reshape((*self.shape[:axis], 1, *self.shape[axis:]))
 
 
@@ -226,6 +301,9 @@ def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
             hint="the first axis must not come after the last",
         )
     merged = prod(self.shape[start : end + 1])
+    if any(start <= axis <= end for axis, _ in self.uop.lengths) and start != end:
+        have = extents(self)
+        return varying_reshape(self, [*have[:start], -1, *have[end + 1 :]])
     return self.reshape((*self.shape[:start], merged, *self.shape[end + 1 :]))
 
 

@@ -96,11 +96,13 @@ class Parameter:
 @dataclass(frozen=True, slots=True)
 class KernelCall:
     """Argument of the KERNEL of a kernel written by hand: its AST, whose first arguments are the
-    outputs; their shapes and dtypes; how its gradient is computed, if it has one."""
+    outputs; their shapes and dtypes; how its gradient is computed, if it has one. `in_place`: its
+    only output begins as the first input, which is no argument of the AST."""
 
     ast: UOp
     outputs: tuple[tuple[Shape, DType], ...]
     backward: Backward | None = None
+    in_place: bool = False
 
     def __repr__(self) -> str:
         info = self.ast.arg

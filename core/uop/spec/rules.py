@@ -220,7 +220,10 @@ def length_spec(u: UOp, x: UOp, n: UOp) -> bool:
 
 @rule(UPat(Ops.DERIVATIVE, name="u"))
 def derivative_spec(u: UOp) -> bool:
-    """DERIVATIVE has a value, then arguments and derivatives of its dtype and shape in turn"""
+    """DERIVATIVE has a value, then arguments and derivatives of its dtype and shape in turn; with
+    a function, that and any arguments"""
+    if u.arg is not None:
+        return callable(u.arg) and u.src[0].dtype == u.dtype and u.src[0].shape == u.shape
     odd = len(u.src) >= 3 and len(u.src) % 2 == 1
     return odd and all(s.dtype == u.dtype and s.shape == u.shape for s in u.src)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from core import Device, Tensor, TinyJit, UOp, Variable, dtypes
-from core.errors import DTypeError, RunError, ScheduleError, ShapeError
+from core.errors import DTypeError, RunError, ShapeError
 from core.shape import ShapeTracker
 
 A = Variable("a", 1, 10)
@@ -62,8 +62,7 @@ def test_what_is_refused() -> None:
     for shape in ((A,), (2, 1.5), ("a",)):
         with pytest.raises(ShapeError, match=r"is no shape: each length is an integer(.|\n)*hint"):
             ShapeTracker.from_shape(shape)
-    with pytest.raises(ShapeError, match="is not made of integers"):
-        Tensor.zeros(A.bind(3))
+    assert Tensor.zeros(A.bind(3)).tolist() == [0, 0, 0]
 
 
 @pytest.mark.parametrize("dtype", ["int32", "float32", "int8", "bool"])
@@ -96,14 +95,11 @@ def test_beside_tensors_in_place_and_with_gradient() -> None:
     stored = (Tensor.ones(2) * A.bind(3)).contiguous()
     assert (stored + y).tolist() == [9, 11]
     assert stored.tolist() == [3, 3]
-    wrong = y + A.bind(2) + A.bind(3)
-    with pytest.raises(ScheduleError, match="a is both 2 and 3"):
-        wrong.tolist()
-    double = TinyJit(lambda t: (t * 2).realize())  # computes what reads memory that may change
-    for _ in range(3):
-        assert double(Tensor([1.0, 2.0]).contiguous().realize()).tolist() == [2, 4]
-    with pytest.raises(ScheduleError, match="a is both 2 and 3"):
-        wrong.tolist()
+    assert (y + A.bind(2) + A.bind(3)).tolist() == [11, 13]
+    both = TinyJit(lambda t, n: (t + n + A.bind(3)).realize())
+    assert both(Tensor([1.0, 2.0]).realize(), A.bind(2)).tolist() == [6, 7]
+    with pytest.raises(RunError, match="a as an argument and binds it to another value"):
+        both(Tensor([1.0, 2.0]).realize(), A.bind(2))
 
 
 def test_what_is_no_number_is_refused_beside_a_tensor() -> None:

@@ -1,0 +1,117 @@
+"""Writing to picked elements and the gradients of that, with equal indices, against PyTorch."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from core import Tensor
+from tests.fuzzing import seeds
+
+DEVICES = ("CPU", "REFERENCE", "PTX:EMU", "AMD:EMU")
+Array = np.ndarray[Any, Any]
+
+
+def floats(rng: Random, shape: tuple[int, ...]) -> Array:
+    count = int(np.prod(shape))
+    some = np.array([rng.choice((-2, -1, 0, 0, 1, 1.5, 3)) for _ in range(count)], np.float32)
+    return some.reshape(shape)
+
+
+def case(seed: int) -> tuple[Random, int, Array, Array, Array]:
+    """Values, an axis, indices with equal ones among them, and what is written there."""
+    rng = Random(seed)
+    shape = tuple(rng.randint(1, 5) for _ in range(rng.randint(1, 3)))
+    axis = rng.randrange(len(shape))
+    count = rng.randint(1, 6)
+    lengths = tuple(count if k == axis else rng.randint(1, n) for k, n in enumerate(shape))
+    total = int(np.prod(lengths))
+    index = np.array([rng.randrange(shape[axis]) for _ in range(total)]).reshape(lengths)
+    return rng, axis, floats(rng, shape), index, floats(rng, lengths)
+
+
+def compare(make: Any, x: Array, v: Array, device: str, told: str) -> None:
+    mine = [Tensor(a, device=device, requires_grad=True) for a in (x, v)]
+    other = [torch.from_numpy(a.copy()).requires_grad_() for a in (x, v)]
+    result, expected = make(*mine), make(*other)
+    weight = np.arange(1, x.size + 1, dtype=np.float32).reshape(x.shape)
+    np.testing.assert_allclose(result.numpy(), expected.detach().numpy(), rtol=1e-5, err_msg=told)
+    (result * Tensor(weight, device=device)).sum().backward()
+    (expected * torch.from_numpy(weight)).sum().backward()
+    for a, b in zip(mine, other, strict=True):
+        have = np.zeros(a.shape) if a.grad is None else a.grad.numpy()
+        want = np.zeros(a.shape) if b.grad is None else b.grad.numpy()
+        np.testing.assert_allclose(have, want, rtol=1e-4, atol=1e-5, err_msg=told)
+
+
+def indices_for(x: Any, index: Array, device: str) -> Any:
+    if isinstance(x, torch.Tensor):
+        return torch.from_numpy(index)
+    return Tensor(index.astype(np.int32), device=device)
+
+
+@pytest.mark.parametrize("how", ["sum", "prod", "mean", "amax", "amin"])
+@pytest.mark.parametrize("device", DEVICES)
+def test_scatter_reduce(device: str, how: str, pytestconfig: pytest.Config) -> None:
+    for seed in seeds(pytestconfig, 4, 0)[:400]:
+        rng, axis, x, index, v = case(seed)
+        own = rng.random() < 0.5
+        if how == "prod":  # of zeros among many PyTorch divides
+            x, v = np.where(x == 0, 1, x), np.where(v == 0, 0.5, v)
+        if not own:  # PyTorch shares the gradient of an extreme with what was there before
+            x = x + np.float32(0.25)
+
+        def make(x: Any, v: Any, axis: int = axis, index: Array = index, own: bool = own) -> Any:
+            i = indices_for(x, index, device)
+            return x.scatter_reduce(axis, i, v, how, include_self=own)
+
+        compare(make, x, v, device, f"{how} along {axis}, include_self={own}, seed {seed}")
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_scatter_add_and_rows(device: str, pytestconfig: pytest.Config) -> None:
+    for seed in seeds(pytestconfig, 6, 50)[:400]:
+        rng, axis, x, index, v = case(seed)
+
+        def make(x: Any, v: Any, axis: int = axis, index: Array = index) -> Any:
+            return x.scatter_add(axis, indices_for(x, index, device), v)
+
+        compare(make, x, v, device, f"add along {axis}, seed {seed}")
+        rows = np.array([rng.randrange(-len(x), len(x)) for _ in range(3)])
+
+        def read(x: Any, v: Any, rows: Array = rows) -> Any:
+            return x + x[indices_for(x, rows, device)].sum(0) * v.sum()
+
+        compare(read, x, v, device, f"rows {rows}, seed {seed}")
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_items_are_written_as_numpy_does(device: str, pytestconfig: pytest.Config) -> None:
+    """Of equal indices the last one wins, forward; its value alone gets the gradient."""
+    for seed in seeds(pytestconfig, 6, 90)[:400]:
+        rng = Random(seed)
+        shape = tuple(rng.randint(2, 4) for _ in range(rng.randint(1, 3)))
+        x = floats(rng, shape)
+        first = rng.randrange(len(shape))
+        axes = shape[first : first + rng.randint(1, len(shape) - first)]
+        indices = [np.array([rng.randrange(-n, n) for _ in range(3)]) for n in axes]
+        lead = [slice(None)] * first
+        v = floats(rng, x[(*lead, *indices)].shape)
+        y = x.copy()
+        y[(*lead, *indices)] = v
+        t, value = Tensor(x, device=device), Tensor(v, device=device, requires_grad=True)
+        own = [Tensor(i.astype(np.int32), device=device) for i in indices]
+        t[(*lead, *own)] = value * 1
+        np.testing.assert_array_equal(t.numpy(), y, err_msg=f"seed {seed}")
+        (t * Tensor(y + 1, device=device)).sum().backward()
+        places = np.zeros(shape, np.int64)
+        places[(*lead, *indices)] = np.arange(1, v.size + 1).reshape(v.shape)
+        won = np.zeros(v.size + 1)
+        won[places.reshape(-1)] = (y + 1).reshape(-1)
+        assert value.grad is not None
+        have = value.grad.numpy().reshape(-1)
+        np.testing.assert_allclose(have, won[1:], rtol=1e-5, err_msg=f"seed {seed}")
