@@ -46,3 +46,13 @@ def parse_object(text: object) -> dict[str, Any]:
 def as_text(value: object, limit: int = schema.MAX_TEXT) -> str:
     """Text from a cell that may hold anything."""
     return value[:limit] if isinstance(value, str) else ""
+
+
+def as_list(value: object) -> list[Any]:
+    """A list; an empty one for anything else."""
+    return cast("list[Any]", value) if isinstance(value, list) else []
+
+
+def as_object(value: object) -> dict[str, Any]:
+    """An object; an empty one for anything else."""
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}

@@ -86,5 +86,6 @@ META: Final = (
     "flags",  # {"NAME": value}: environment variables that change what the compiler does
     "stopped",  # why the recording stopped before the program did, e.g. a full disk
     "left_out",  # [{"what", "where", "hint"}]: what a copy lacks of the run
+    "reasons",  # {"texts", "rows": [[rewrite, rule, node, text], ...]}: why rules declined
     "passes_for",  # {"kernel", "target"}: of a compilation on request, see viz/views/compiled.py
 )

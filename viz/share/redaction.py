@@ -77,6 +77,7 @@ TABLE: Final[Mapping[str, How]] = {
     "meta.dialect": How.TEXT,
     "meta.stopped": How.TEXT,
     "meta.left_out": How.TEXT,
+    "meta.reasons": How.DROPPED,
     "meta.passes_for": How.TEXT,
     "contexts.name": How.TEXT,
     "contexts.kind": How.TEXT,

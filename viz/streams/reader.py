@@ -20,6 +20,10 @@ from viz.write.writer import TraceWriter
 
 _FACTS: Final = ("shape", "lo", "hi", "ranges")
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
+_REASONS: Final = 20_000
+"""Reasons of declines that are kept."""
+_REASON: Final = 300
+"""Characters of one."""
 _NAMED: Final = 20
 """Problems of one kind of fault that are told apart by their texts."""
 
@@ -73,6 +77,9 @@ class StreamReader:
         self._heads: dict[int, tuple[str, ...]] = {}
         self._sources: dict[int, tuple[int, ...]] = {}
         self._known: dict[tuple[object, tuple[int, ...]], int] = {}
+        self._texts: dict[str, int] = {}
+        self._reasons: list[tuple[int, int, int, int]] = []
+        """Why rules declined: pass, rule, node, and which of the texts."""
         self._faults: Counter[str] = Counter()
         self._told: list[dict[str, str]] = []
         self.compiler = ""
@@ -130,6 +137,8 @@ class StreamReader:
             rest = sum(sorted(self._faults.values())[:-_NAMED])
             said.append({"what": f"{rest:,} more events could not be read"})
         self.writer.meta("left_out", said)
+        if self._reasons:
+            self.writer.meta("reasons", {"texts": [*self._texts], "rows": self._reasons})
 
     # events
 
@@ -221,8 +230,13 @@ class StreamReader:
         self._pass_of(event).events.append(_Rebuild(*nodes))
 
     def _decline(self, event: Event) -> None:
-        rule = self._rules.get(event.number(2), 0)
-        self._pass_of(event).events.append(_Decline(rule, self._node_of(event.number(3))))
+        rule, within = self._rules.get(event.number(2), 0), self._pass_of(event)
+        node = self._node_of(event.number(3))
+        within.events.append(_Decline(rule, node))
+        if event.has(4) and len(self._reasons) < _REASONS:
+            text = event.text(4)[:_REASON]
+            at = self._texts.setdefault(text, len(self._texts))
+            self._reasons.append((within.number, rule, node, at))
 
     def _result(self, event: Event) -> None:
         node = event.number(2) if event.has(2) else -1

@@ -92,6 +92,10 @@ class _Question:
         if walked is not None and step is None:
             return self._not_reached()
         rule, fit = self._furthest(at)
+        for one in self.rules if isinstance(fit, str) else ():
+            if stated := self.subject.stated(one, at):
+                said = f"{self._name} declined {self.subject.u(at)}: {stated}"
+                return Reason("declined", said, one, at, step, fit)
         if isinstance(fit, str):
             return Reason("unknown", f"{self._name}: {fit}", rule, at, step, fit)
         return self._tried(rule, at, step, fit)
@@ -188,6 +192,8 @@ class _Question:
         if declined:
             said = f"the pattern of {self._name} fits {u}; its function declined"
             best = (rule, fit) if rule in declined else self._furthest(at, declined)
+            if stated := subject.stated(best[0], at):
+                said = f"{self._name} declined {u}: {stated}"
             return Reason("declined", said, best[0], at, step, best[1], first)
         if (message := self._error(at)) is not None:
             said = f"the function of {self._name} failed at {u}: {message}"

@@ -12,6 +12,7 @@ from typing import Final
 
 from core.errors import BudgetError, TraceError
 from viz.budget import part, take
+from viz.format.cells import as_int, as_list, as_object, as_text
 from viz.read.nodes import Sources
 from viz.read.records import Rewrite
 from viz.read.steps import Events, read_steps
@@ -24,6 +25,8 @@ from viz.why.rulesets import RuleSet, RuleSets
 from viz.why.walked import SUBSTITUTIONS, Hit, Walked, hits_of, walk
 
 MAX_STEPS: Final = 100_000
+MAX_STATED: Final = 300
+"""Characters of why a rule declined."""
 MAX_SETS: Final = 8
 """Sets of rules of passes of one name that are tried in pairs."""
 
@@ -48,6 +51,18 @@ class Subject:
         self.hits: dict[int, Hit] = hits_of(self.events)
         self.rule_sets = RuleSets(self.file)
         self.fitter = Fitter(self.process, store.compiles, Installed())
+
+    def stated(self, rule: int, node: int) -> str:
+        """Why a rule declined a node in this pass, in the words of its compiler; "" where it told
+        none."""
+        told = as_object(self.file.meta.get("reasons"))
+        texts, rows = as_list(told.get("texts")), as_list(told.get("rows"))
+        take(len(rows))
+        for row in map(as_list, rows):
+            if len(row) == 4 and row[:3] == [self.rewrite.id, rule, node]:
+                at = as_int(row[3])
+                return as_text(texts[at], MAX_STATED) if 0 <= at < len(texts) else ""
+        return ""
 
     @property
     def place(self) -> str:

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import viz
-from viz.check.foreign.fx import judge
-from viz.check.foreign.states import states_of
+from viz.foreign.fx import judge
+from viz.foreign.states import states_of
 from viz.check.part import check_part
 from viz.check.parts import Part
 from viz.read.tracefile import TraceFile

@@ -15,6 +15,7 @@ from viz.read.steps import read_steps
 from viz.streams import reader as module
 from viz.streams.reader import StreamReader
 from viz.views.store import Store
+from viz.why.answers import why_not
 from viz.write.writer import TraceWriter
 
 GOOD: list[list[Any]] = [
@@ -79,6 +80,19 @@ def test_a_stream_becomes_a_trace(tmp_path: Path) -> None:
     # the ADD was rebuilt, which nobody told
     found = store.files[0].rewrites[rows[1]["id"]]
     assert found.result and found.matches == 1
+    store.close()
+
+
+def test_why_a_rule_declined_is_answered_in_the_words_of_the_compiler(tmp_path: Path) -> None:
+    path = tmp_path / "a.viz"
+    at = next(at for at, event in enumerate(GOOD) if event[0] == "match")
+    decline = ["decline", 1, 1, 1, "it is a constant already"]
+    read(path, lines_of([*GOOD[: at + 1], decline, *GOOD[at + 1 :]]))
+    store = Store(path)
+    (number,) = (row["id"] for row in store.tree()["rows"] if row["kind"] == "rewrite")
+    answer = why_not(store, number, 1, 1)
+    assert answer is not None and answer["kind"] == "declined"
+    assert answer["said"] == "fold_neg declined u1: it is a constant already"
     store.close()
 
 

@@ -17,11 +17,11 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from _uopviz_tap.fxgraph import Graph, target_name
+from _uopviz_tap.fxgraph import Graph
 from _uopviz_tap.stream import Stream
 
 DIALECT = 1
@@ -245,7 +245,6 @@ class _Tap:
         handler = getattr(handler, "func", handler)
         name = getattr(entry, "pattern_name", None) or getattr(handler, "__name__", "") or "pattern"
         about = _about(handler)
-        about["pattern"] = _pattern(entry.pattern)
         about["doc"] = (inspect.getdoc(handler) or "") if handler is not None else ""
         text = repr(entry.pattern)
         about["source"] = f"{about.get('source', '')}\n# {text[:4000]}\n".lstrip("\n")
@@ -586,20 +585,3 @@ def _about(function: Any) -> dict[str, Any]:
     except Exception:
         source = lines[0]
     return {"file": code.co_filename, "line": code.co_firstlineno, "source": source}
-
-
-def _pattern(pattern: Any) -> dict[str, Any]:
-    """The ops that a pattern begins with; what is below is in its text: FX patterns ask for
-    constants, which are no nodes here."""
-    outputs = getattr(pattern, "outputs", None)
-    first = outputs[0] if outputs else pattern
-    names = [_name(function) for function in _functions(first)]
-    return {"op": names, "dtype": [], "name": None, "arg": None, "src": {"kind": "any"}}
-
-
-def _functions(pattern: Any) -> Iterator[Any]:
-    yield from getattr(pattern, "fns", None) or ()
-
-
-def _name(target: Any) -> str:
-    return target_name(target)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from core.prove.verdict import Verdict
-from viz.check.foreign.states import States, states_of
+from viz.foreign.states import States, states_of
 from viz.format.cells import as_int, as_text
 from viz.read.records import Rewrite
 from viz.read.tracefile import TraceFile
