@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 import viz
-from viz.foreign.fx import judge
-from viz.foreign.states import states_of
 from viz.check.part import check_part
 from viz.check.parts import Part
+from viz.foreign.fx import judge
+from viz.foreign.states import states_of
 from viz.read.tracefile import TraceFile
 from viz.views.store import Store
 
