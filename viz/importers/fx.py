@@ -24,11 +24,16 @@ _ASSIGNED: Final = re.compile(
 _DECLARED: Final = re.compile(r"\s*([A-Za-z_]\w*)\s*:\s*\"([^\"]*)\"\s*$")
 _TUPLE: Final = re.compile(r"\s*([A-Za-z_]\w*(?:\s*,\s*[A-Za-z_]\w*)*\s*,?)\s*=\s*fx_pytree\.")
 _FREES: Final = re.compile(r";\s+(?:[A-Za-z_]\w*\s*=\s*)+None\s*$")
+_COMMENT: Final = re.compile(r"\s#")
 _RETURN: Final = re.compile(r"\s*return\b(.*)$", re.DOTALL)
 _WORD: Final = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*")
 _PARAMETER: Final = re.compile(r"\s*\*{0,2}([A-Za-z_]\w*)\s*(?::\s*\"([^\"]*)\")?")
 _LONGEST: Final = 1 << 16
 """Characters of a line that is parsed as Python; a longer one is read by its words."""
+_TOO_LONG: Final = 1 << 20
+"""Characters of a line that is not read at all."""
+_COMMENTS: Final = 4000
+"""Characters of a comment."""
 MAX_OPS: Final = 1_000_000
 MAX_DEPTH: Final = 50
 _OPERATORS: Final[Mapping[type[ast.AST], str]] = {
@@ -99,8 +104,10 @@ class _Reader:
     def read(self, text: str) -> Snapshot:
         """The snapshot."""
         for self._line, statement in _statements(text.splitlines()):
-            if statement.lstrip().startswith("#"):
-                self._comment(statement)
+            if len(statement) > _TOO_LONG:
+                self._made.odd += 1
+            elif statement.lstrip().startswith("#"):
+                self._comment(statement[:_COMMENTS])
             elif statement.strip():
                 self._statement(statement)
             if self._made.ops > MAX_OPS:
@@ -127,7 +134,7 @@ class _Reader:
             self._parameters(text)
         elif not scope.has_forward:
             self._made.odd += not text.lstrip().startswith(("import ", "from ", '"""', "def "))
-        elif (tree := _TUPLE.match(text)) is not None:
+        elif "fx_pytree." in text and (tree := _TUPLE.match(text)) is not None:
             self._flattened(text)
             for name in filter(None, (part.strip() for part in tree[1].split(","))):
                 self._placeholder(name, scope.types.get(name, ""))
@@ -331,7 +338,10 @@ def _operator(operator: ast.operator | ast.cmpop | ast.unaryop) -> str:
 
 
 def _without_comment(text: str) -> str:
-    return re.sub(r"\s+#[^\"]*$", "", text)
+    """Without a comment that has no quotes in it."""
+    quote = text.rfind('"') + 1
+    at = _COMMENT.search(text, quote)
+    return text if at is None else text[: at.start()]
 
 
 def _statements(lines: Sequence[str]) -> Iterator[tuple[int, str]]:

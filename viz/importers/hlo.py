@@ -18,13 +18,12 @@ from viz.importers.snapshot import Block, Op, Snapshot, Value
 _INSTRUCTION: Final = re.compile(r"\s*(?:ROOT\s+)?%?([\w.\-]+)\s*=\s*")
 _COMPUTATION: Final = re.compile(r"(ENTRY\s+)?%?([\w.\-]+)\s*(?:\(.*)?\{\s*(?:/\*.*\*/)?$")
 _OPCODE: Final = re.compile(r"\s*([a-z][\w\-]*)\(")
-_METADATA: Final = re.compile(r",?\s*metadata=\{((?:[^{}\"]|\"(?:[^\"\\]|\\.)*\"|\{[^{}]*\})*)\}")
+_METADATA: Final = re.compile(r"metadata=\{((?:[^{}\"]|\"(?:[^\"\\]|\\.)*\"|\{[^{}]*\})*)\}")
 _NAME: Final = re.compile(r"%([\w.\-]+)")
 _CALLS: Final = re.compile(
     r"\b(?:to_apply|calls|body|condition|true_computation|false_computation|select|scatter|"
     r"branch_computations|called_computations)=(?:\{([^{}]*)\}|%?([\w.\-]+))"
 )
-_COMMENT: Final = re.compile(r"/\*.*?\*/")
 _FRAME: Final = re.compile(r"\bstack_frame_id=(\d+)")
 _SOURCE: Final = re.compile(r'\bsource_file="((?:[^"\\]|\\.)*)"(?:.*?\bsource_line=(\d+))?')
 _ENTRY: Final = re.compile(r"(\d+)\s+(.*)$")
@@ -132,7 +131,10 @@ class _Reader:
         op = Op(opcode[1], type=kind, key=found[1], line=number)
         end = _closing(rest, opcode.end() - 1)
         inside, attributes = rest[opcode.end() : end], rest[end + 1 :]
-        attributes = _METADATA.sub(lambda metadata: self._metadata(op, metadata[1]), attributes)
+        metadata = _METADATA.match(attributes, attributes.find("metadata={"))
+        if metadata is not None:
+            self._metadata(op, metadata[1])
+            attributes = attributes[: metadata.start()].rstrip(", ") + attributes[metadata.end() :]
         op.text = self._operands(op, inside)
         attributes = self._called(op, attributes.lstrip(", ").strip())
         op.text = ", ".join(filter(None, (op.text, attributes)))
@@ -141,19 +143,18 @@ class _Reader:
         self._block.ops.append(op)
         self.made.ops += 1
 
-    def _metadata(self, op: Op, text: str) -> str:
+    def _metadata(self, op: Op, text: str) -> None:
         frame, source = _FRAME.search(text), _SOURCE.search(text)
         if frame is not None:
             self._frames.append((op, frame[1]))
         elif source is not None:
             op.place = f"{source[1]}:{source[2] or 0}"
-        return ""
 
     def _operands(self, op: Op, text: str) -> str:
         """What of the operands is no value, such as a number."""
         if op.name in ("parameter", "constant"):
             return text
-        for part in _COMMENT.sub("", text).split(","):
+        for part in _without_comments(text).split(","):
             name = part.split()[-1].lstrip("%") if part.strip() else ""
             value = self._values.get(name)
             if value is not None:
@@ -194,11 +195,25 @@ class _Reader:
         return f"${len(op.operands) - 1}"
 
 
+def _without_comments(text: str) -> str:
+    """Without `/*index=5*/`."""
+    at = text.find("/*")
+    if at < 0:
+        return text
+    parts: list[str] = []
+    begin = 0
+    while at >= 0 and (end := text.find("*/", at + 2)) >= 0:
+        parts.append(text[begin:at])
+        begin = end + 2
+        at = text.find("/*", begin)
+    return "".join((*parts, text[begin:]))
+
+
 def _type(text: str) -> tuple[str, str]:
     """The type that a text begins with, without its layout, and the rest."""
     if text.startswith("("):
         end = _closing(text, 0)
-        return _COMMENT.sub("", text[: end + 1])[:200], text[end + 1 :]
+        return _without_comments(text[: min(end + 1, 1000)])[:200], text[end + 1 :]
     kind, _, rest = text.partition(" ")
     return kind, f" {rest}"
 

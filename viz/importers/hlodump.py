@@ -125,7 +125,8 @@ class HloImport:
         pipeline, inner, first = "", 0, 0
         states = [("to HLO", "", module.before)] if module.before else []
         states += [
-            (found["after"], found["pipeline"], path) for _, found, path in sorted(module.passes)
+            (found["after"], found["pipeline"], path)
+            for _, found, path in sorted(module.passes, key=lambda one: (one[0], one[2].name))
         ]
         states += [("after optimizations", "", path) for path in module.after]
         for name, group, path in states:
@@ -140,7 +141,9 @@ class HloImport:
             if not first:
                 first = graph.sink
                 writer.kernel(context, module.name, ast=first)
-            if last is not None and (name != _START or graph.sink != last.sink):
+            if last is not None and name == _START and graph.sink == last.sink:
+                continue  # the next pass is told with what differs in its text besides
+            if last is not None:
                 if group != pipeline:
                     if inner:
                         writer.context_end(inner, at=self._time)

@@ -151,7 +151,9 @@ class _Reader:
 
         def use(found: re.Match[str]) -> str:
             behind = rest[found.end() : found.end() + 2].lstrip()
-            if _IS_LABEL.search(rest, 0, found.start()) or (is_phi and behind.startswith("]")):
+            if _IS_LABEL.search(rest[max(0, found.start() - 10) : found.start()]) or (
+                is_phi and behind.startswith("]")
+            ):
                 return found[0]
             value = self._values.get(found[0])
             if value is None:  # defined further down, if at all

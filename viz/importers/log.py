@@ -20,6 +20,10 @@ from viz.importers.totals import Totals
 from viz.importers.writing import Graph, Passes, symbol
 from viz.write.writer import TraceWriter
 
+_SAID: Final = re.compile(
+    r"(?:Running|Skipping|Invalidating|Clearing) (?:pass|analysis|all analys)"
+)
+"""Lines between the dumps of LLVM."""
 _ENTRY: Final = re.compile(r"(?:\.entry|\.globl)\s+([\w$.]+)")
 
 
@@ -64,6 +68,7 @@ class LogImport:
             self._kernel(dump)
             return
         if dump.language == "llvm":
+            dump.lines = [line for line in dump.lines if not _SAID.match(line)]
             snapshot, self._places = llvm.parse(dump.lines, self._places)
         else:
             snapshot = parse(dump.lines)

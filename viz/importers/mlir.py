@@ -35,13 +35,21 @@ _DECLARES: Final = re.compile(r"[^(%]*@[^(%]*\(%")
 """An op with a symbol, such as a function, whose list of names follows."""
 _ALIAS: Final = re.compile(r"\s*(#loc\d*)\s*=\s*loc\((.*)\)\s*$")
 _PLACE: Final = re.compile(r'"((?:[^"\\]|\\.)*)":(\d+)')
-_STRING: Final = re.compile(r'("(?:[^"\\]|\\.)*")')
+_QUOTED: Final = r'"(?:[^"\\]|\\.)*(?:"|\\?\Z)'
+"""A string; one that is not closed goes to the end."""
+_STRING: Final = re.compile(f"({_QUOTED})", re.DOTALL)
+_MARKS: Final = re.compile(rf"{_QUOTED}|[-=]>|[()\[\]{{}}<>,:]", re.DOTALL)
+_CODE: Final = re.compile(rf'(?:[^"/]|{_QUOTED}|/(?!/))*', re.DOTALL)
+"""What stands in front of a comment."""
+_BEFORE: Final = 1000
+"""Characters in which the name of a function is looked for; of a location, those that count."""
 _LATER: Final = re.compile(r"(?:cond|do)\s*\{$")
 """A region that begins on a line of its own, behind the op that it is of."""
 _BEGINS: Final = re.compile(r'\s*(?:"?builtin\.module"?|module|func\.func|"func\.func")\b.*[{]\s*$')
 """How a module begins, or a function that stands alone."""
 _OPENS: Final = {"(": ")", "[": "]", "{": "}", "<": ">"}
 _CLOSES: Final = frozenset(_OPENS.values())
+_DEPTHS: Final = {"(": 1, "[": 1, "<": 1, ")": -1, "]": -1, ">": -1}
 MAX_OPS: Final = 1_000_000
 _LONGEST: Final = 1 << 20
 """Characters of an op; a longer one ends there."""
@@ -274,7 +282,7 @@ class _Reader:
             self._placed.append((op, place))
         elif place:
             op.place = _place(place)
-        declares = _DECLARES.match(rest) is not None
+        declares = _DECLARES.match(rest[:_BEFORE]) is not None
         inner = [
             (found[2], "")
             for found in (_DEFINED.finditer(rest) if opens or declares else ())
@@ -331,32 +339,26 @@ def _statements(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
 
 def _without_comment(line: str) -> str:
     at = line.find("//")
-    while at >= 0:
-        if line.count('"', 0, at) % 2 == 0:
-            return line[:at]
-        at = line.find("//", at + 2)
-    return line
+    if at < 0:
+        return line
+    if '"' not in line[:at]:
+        return line[:at]
+    found = _CODE.match(line)
+    return found[0] if found is not None else line
 
 
 def _depth(text: str) -> int:
     """How many more round, square and angle brackets a line opens than it closes."""
-    return sum((c in "([<") - (c in ")]>") for _, c in _outside(text))
+    return sum(_DEPTHS.get(c, 0) for _, c in _outside(text))
 
 
 def _outside(text: str) -> Iterator[tuple[int, str]]:
-    """The characters that are in no string, with their places; the `>` of `->` is none."""
-    at, size = 0, len(text)
-    while at < size:
-        c = text[at]
-        if c == '"':
-            at += 1
-            while at < size and text[at] != '"':
-                at += 2 if text[at] == "\\" else 1
-        elif c == ">" and text[at - 1 : at] in ("-", "="):
-            pass
-        else:
-            yield at, c
-        at += 1
+    """The brackets, commas and colons that are in no string, with their places; the `>` of `->` is
+    none."""
+    for found in _MARKS.finditer(text):
+        mark = found[0]
+        if len(mark) == 1 and mark != '"':
+            yield found.start(), mark
 
 
 def _outside_strings(text: str, change: Callable[[str], str]) -> str:
@@ -393,7 +395,7 @@ def _without_place(text: str) -> tuple[str, str]:
 
 def _place(location: str) -> str:
     """ "file:line" of a location, the first that it names; "" for none."""
-    found = _PLACE.search(location)
+    found = _PLACE.search(location[:_BEFORE])
     return f"{found[1]}:{found[2]}" if found else ""
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
@@ -27,6 +27,11 @@ _RUNNABLE: Final = "fx_graph_runnable"
 _HALVES: Final = (("forward", "forward"), ("inference", "inference"), ("backward", "backward"))
 _ENDS: Final = re.compile(r"^'''\)")
 _DAY: Final = 24 * 3600 * 1_000_000
+_HANDLE: Final = re.compile(r"# \[Provenance debug handles\] (\S+)")
+_SOURCES: Final = re.compile(r"# Topologically Sorted Source Nodes: \[([^\]]*)\]")
+_FRAGMENT: Final = re.compile(r"#\s+%(\w+)\b.*= call_function")
+_LONGEST: Final = 2000
+"""Characters of a line of code that are looked at."""
 _MOST_LINKS: Final = 100_000
 
 
@@ -193,14 +198,10 @@ class TorchImport:
             return
         text, half.code = half.code, ""
         nodes = {op.key: half.graph.nodes[op] for op in half.graph.ops if op.key}
-        behind: dict[str, list[int]] = {}
-        for key, names in [*kernels.items()][:_MOST_LINKS]:
-            if isinstance(names, list):
-                found = [nodes[n] for n in map(str, cast("list[Any]", names)) if n in nodes]
-                kernel = behind.setdefault(key.rpartition(":")[0] or key, [])
-                kernel += [node for node in found if node not in kernel]
+        linking = _Linking(nodes, kernels)
+        lines = [linking.take(line) for line in text.splitlines()]
         self._writer.artifact(
-            half.context, "output_code", "", text, lines=_linked(text, behind), title="Output code"
+            half.context, "output_code", "", text, lines=lines, title="Output code"
         )
 
     @property
@@ -209,16 +210,58 @@ class TorchImport:
         return len(self._compilations)
 
 
-def _linked(text: str, behind: dict[str, list[int]]) -> list[list[int]]:
-    """The nodes behind each line: of those that define a kernel, and those that call it."""
-    made: list[list[int]] = []
-    inside: list[int] = []
-    for line in text.splitlines():
-        words = re.findall(r"[A-Za-z_]\w*(?:\.\w+)*", line[:2000]) if behind else []
-        named = next((behind[w] for w in words if w in behind), [])
-        if named and "async_compile." in line:
-            inside = named
-        made.append(named or inside)
-        if _ENDS.match(line):
-            inside = []
-    return made
+class _Linking:
+    """The nodes behind the lines of Inductor's code: of the definition of a kernel, of all of its
+    calls; of a call, of that one. `kernels`: the names of nodes by kernel and number of the call.
+    Where the trace does not say them, comments of the code do, as far as they name nodes."""
+
+    def __init__(self, nodes: Mapping[str, int], kernels: Mapping[str, Any]) -> None:
+        self._nodes = nodes
+        self._calls: dict[str, list[int]] = {}
+        self._kernels: dict[str, list[int]] = {}
+        for key, names in [*kernels.items()][:_MOST_LINKS]:
+            found = self._known(
+                map(str, cast("list[Any]", names) if isinstance(names, list) else ())
+            )
+            self._calls[key] = found
+            kernel = self._kernels.setdefault(key.rpartition(":")[0] or key, [])
+            kernel += [node for node in found if node not in kernel]
+        self._told: list[int] = []
+        """What comments have said of the next line of code."""
+        self._fragment: list[int] = []
+        """What they have said of the next kernel that is defined."""
+        self._inside: list[int] = []
+
+    def _known(self, names: Iterable[str]) -> list[int]:
+        return [self._nodes[name] for name in names if name in self._nodes]
+
+    def take(self, line: str) -> list[int]:
+        """The nodes behind the next line."""
+        text = line[:_LONGEST].strip()
+        if text.startswith("#") and not self._inside:
+            self._comment(text)
+            return []
+        if self._inside:
+            inside = self._inside
+            if _ENDS.match(line):
+                self._inside = []
+            return inside
+        words = re.findall(r"[A-Za-z_]\w*(?:\.\w+)*", text)
+        kernel = next((self._kernels[word] for word in words if word in self._kernels), [])
+        if "async_compile." in text and "=" in text:
+            found = kernel or self._fragment
+            self._inside = [] if text.endswith(("'''')", ")")) else found
+            self._fragment = []
+            return found
+        told, self._told = self._told, self._told if not text else []
+        return (told or kernel) if text else []
+
+    def _comment(self, text: str) -> None:
+        if (handle := _HANDLE.match(text)) is not None:
+            self._told = self._calls.get(handle[1]) or self._told
+        elif (sources := _SOURCES.match(text)) is not None:
+            self._told = self._known(part.strip() for part in sources[1].split(","))
+        elif text.startswith("# Graph fragment"):
+            self._fragment = []
+        elif (fragment := _FRAGMENT.match(text)) is not None:
+            self._fragment += self._known([fragment[1]])

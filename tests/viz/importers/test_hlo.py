@@ -71,6 +71,17 @@ def test_a_module_alone_is_a_state(tmp_path: Path) -> None:
     store.close()
 
 
+def test_two_dumps_of_one_number(tmp_path: Path) -> None:
+    """Of two runs in one folder."""
+    text = BEFORE.read_text()
+    for name in ("p.after_a.before_b", "p.after_c.before_d"):
+        path = tmp_path / f"module_0001.jit_f.0003.{name}.txt"
+        path.write_text(text.replace("tanh(", "sine(") if "after_c" in name else text)
+    store = imported(tmp_path / "a.viz", tmp_path)
+    assert [r["name"] for r in store.tree()["rows"] if r["kind"] == "rewrite"] == ["c"]
+    store.close()
+
+
 def test_only_what_jax_lowered(tmp_path: Path) -> None:
     folder = tmp_path / "ir"
     folder.mkdir()

@@ -96,7 +96,9 @@ class Names {
     for (const name of come.flatMap(defined)) this.back.set(name, "");
     const left = [...come];
     for (const line of gone) {
-      const at = left.findIndex((other) => opOf(other) === opOf(line));
+      const alike = (other: string): boolean => opOf(other) === opOf(line);
+      const named = left.findIndex((other) => alike(other) && defined(other)[0] === defined(line)[0]);
+      const at = named >= 0 ? named : left.findIndex(alike);
       if (at < 0) continue;
       const [was, is] = [defined(line), defined(left.splice(at, 1)[0]!)];
       if (was.length === is.length) was.forEach((name, i) => this.same(name, is[i]!));
@@ -108,12 +110,12 @@ class Names {
     this.back.set(is, was);
   }
 
-  /** Whether two lines that differ in names alone say the same; notes what they define. */
+  /** Whether two lines that differ in names alone, if at all, say the same; notes what they define. */
   agree(a: string, b: string): boolean {
     const [old, now] = [a.match(NAMES) ?? [], b.match(NAMES) ?? []];
     const own = defined(a).length;
     const pairs = old.map((name, i) => [baseOf(name), baseOf(now[i] ?? "")] as const);
-    for (const [was, is] of pairs.slice(own))
+    for (const [was, is] of a === b ? [] : pairs.slice(own))
       if ((this.forward.get(was) ?? is) !== is || (this.back.get(is) ?? was) !== was) {
         this.replace([a], [b]);
         return false;
