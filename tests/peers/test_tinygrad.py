@@ -144,6 +144,16 @@ def test_near_misses_are_explained(version: str, tmp_path: Path) -> None:
     assert len(cases) == 20 and found == wanted
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+def test_no_step_of_a_right_program_is_blamed(version: str, tmp_path: Path) -> None:
+    python, path = str(python_of(version)), tmp_path / "run.viz"
+    viz = [sys.executable, "-m", "viz"]
+    run([*viz, "record", "-o", str(path), python, "net.py"], "net.py", PYTHONPATH=str(ROOT))
+    check = [*viz, "check", "--json", "--jobs", "1", str(path)]
+    counts = json.loads(run(check, "net.py", PYTHONPATH=str(ROOT)))["counts"]
+    assert counts["differs"] == 0 and counts["proved"] > sum(counts.values()) // 10, counts
+
+
 def is_exact(file: TraceFile, rewrite: Rewrite) -> bool:
     """Whether each match is at a node of the graph, and the last graph is the result."""
     op, arg = file.nodes.field("op"), file.nodes.field("arg")

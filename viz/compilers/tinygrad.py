@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from viz.compilers.tinygradfacts import TinygradFacts
-from viz.dialect.dialect import Dialect, Group, Op, TextKind
+from viz.dialect.dialect import Action, Dialect, Group, Op, TextKind
 
 VERSION: Final = 1
 _GROUPS: Final[Mapping[Group, str]] = {
@@ -92,5 +92,6 @@ DIALECT: Final = Dialect(
     title="tinygrad",
     ops={name: _op(name, group) for group, names in _GROUPS.items() for name in names.split()},
     facts=TinygradFacts,
+    actions=frozenset((Action.CHECK, Action.BISECT)),
     texts=(TextKind(name="source", title="Source", language="c", ending=".c"),),
 )
