@@ -97,7 +97,7 @@ def test_snippets_run(path: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
 def test_commands_are_understood(path: Path) -> None:
     for block in blocks(path.read_text(encoding="utf-8"), "sh"):
-        for line in block.splitlines():
+        for line in block.replace("\\\n", " ").splitlines():  # a line may go on in the next one
             words = shlex.split(line, comments=True)
             while words and re.fullmatch(r"[A-Z_]+=.*", words[0]):
                 words = words[1:]

@@ -40,9 +40,9 @@ export interface Dialect {
   /** What its compiler can do with a kernel besides, by the names of these. */
   own: { name: string; title: string }[];
   /** What its kernels and its schedules are called. This and all below is missing in older exports. */
-  contexts?: Partial<Record<"kernel" | "schedule", { title: string; plural: string }>>;
+  contexts?: Record<string, { title: string; plural: string }>;
   /** What people call devices. */
-  devices?: Partial<Record<string, string>>;
+  devices?: Record<string, string>;
   /** The device whose results others are compared with. */
   reference?: string;
   /** The targets that are shown first. */
