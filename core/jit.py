@@ -25,13 +25,13 @@ from typing import (
 )
 from weakref import ref
 
+from core.captured import Replay
 from core.dtype import DType, dtypes
 from core.errors import RunError
 from core.helpers import JIT, MEMORY_PLANNER, Context
 from core.passes.schedule import ScheduleItem
 from core.passes.schedule.kernel import ANOTHER
 from core.realize import capturing
-from core.replay import Replay
 from core.runtime.device import Device
 from core.tensor import Tensor
 from core.tensor.running.execution import own_memory

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from core import Context, Tensor, nn
-from core.runtime.memory import allocated
+from core.runtime.allocators import allocated
 from core.uop.uop import UOp
 from examples import gpt2, resnet
 

@@ -69,7 +69,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("core.beam",),
     ("core.launch",),
     ("core.realize",),
-    ("core.replay",),
+    ("core.captured",),
     ("core.gradientsteps", "core.kernelgradient"),
     ("core.gradient",),
     ("core.tensor.calls",),

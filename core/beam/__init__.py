@@ -10,8 +10,8 @@ from contextlib import closing
 from dataclasses import replace
 from typing import Final
 
+from core.beam.choices import Choice, kept_choice
 from core.beam.isolated import Isolated
-from core.beam.kept import Choice, kept_choice
 from core.beam.report import report_of
 from core.errors import RunError, UopvizError
 from core.helpers import BEAM, BEAM_SECONDS, NOOPT

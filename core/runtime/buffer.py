@@ -15,7 +15,7 @@ import numpy as np
 from core.dtype import DType
 from core.errors import RunError
 from core.runtime.allocator import Allocator, Place
-from core.runtime.memory import account, allocator_of
+from core.runtime.allocators import account, allocator_of
 from core.runtime.numeric import memory_dtype
 from core.uop.engine.observe import MemoryChange
 from core.uop.ops import Ops

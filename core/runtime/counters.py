@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from core.runtime.memory import allocated_everywhere
+from core.runtime.allocators import allocated_everywhere
 
 
 class _Meta(type):

@@ -14,6 +14,7 @@ from typing import Final, TypeAlias
 from core.errors import DeviceError
 from core.helpers import DEV, wrong_setting
 from core.runtime.allocator import Allocator
+from core.runtime.allocators import Allocators
 from core.runtime.base import ComputeDevice
 from core.runtime.cpu.device import CpuDevice
 from core.runtime.cuda.device import cuda_device
@@ -21,7 +22,6 @@ from core.runtime.disk.device import KIND as DISK
 from core.runtime.disk.device import DiskDevice, disk_name
 from core.runtime.emulator.device import EMULATED, EmulatorDevice, emulated_target
 from core.runtime.hip.device import amd_device
-from core.runtime.memory import Allocators
 from core.runtime.null import NullDevice
 from core.runtime.reference.device import ReferenceDevice
 from core.uop.node import DeviceName

@@ -10,8 +10,8 @@ from viz.corecommand.whatif import chosen_kernel, trace_of, variant_of
 from viz.files.regular import check_ending, replace_file
 from viz.terminal import put_line, say
 from viz.views.store import Store
-from viz.whatif.kept import kept_one
 from viz.whatif.reproduce import on_bindings, reproduction
+from viz.whatif.tried import kept_one
 from viz.whatif.variant import Variant
 
 

@@ -24,8 +24,8 @@ from viz.terminal import Line, Piece, Styled, shell_word
 from viz.views.store import Store
 from viz.whatif.attempt import attempt
 from viz.whatif.isolated import SECONDS
-from viz.whatif.kept import kept_of
 from viz.whatif.searched import searched_opts
+from viz.whatif.tried import kept_of
 from viz.whatif.variant import Variant
 from viz.work.executors import executor_at
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from core.errors import ServerError, UopvizError
 from viz.server.runs.machine import Machine
-from viz.work.keptpeaks import keep_peak
+from viz.work.peakcache import keep_peak
 
 LOOK_AFTER: Final = 1.0
 """Seconds after the first answer at which a worker looks for devices: it takes half a second of a

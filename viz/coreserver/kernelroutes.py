@@ -14,7 +14,7 @@ from viz.server.answers import answer
 from viz.server.api import add_answers
 from viz.server.requests import json_body, open_run, unknown
 from viz.why.answers import WHY_ANSWERS
-from viz.work.keptpeaks import known_peaks
+from viz.work.peakcache import known_peaks
 
 kernel_routes = Blueprint("kernels", __name__, url_prefix="/api")
 add_answers(kernel_routes, WHY_ANSWERS)

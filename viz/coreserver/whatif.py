@@ -24,7 +24,6 @@ from viz.views.store import Store
 from viz.whatif.attempt import variant_request, what_if_data
 from viz.whatif.changed import Watch
 from viz.whatif.isolated import TRACE
-from viz.whatif.kept import Kept, forget, keep, kept_of, kept_one
 from viz.whatif.replay import replay_data, replay_request, replay_rows
 from viz.whatif.reproduce import (
     Reproduction,
@@ -34,6 +33,7 @@ from viz.whatif.reproduce import (
 )
 from viz.whatif.rows import variant_row
 from viz.whatif.subject import Subject, subject_of, subjects_of
+from viz.whatif.tried import Tried, forget, keep, kept_of, kept_one
 from viz.whatif.variant import Variant
 
 Data = dict[str, Any]
@@ -242,13 +242,13 @@ class WhatIf:
         with self._lock:
             return self._beside.get((store.path, store.held_as))
 
-    def _kept(self, store: Store) -> list[Kept]:
+    def _kept(self, store: Store) -> list[Tried]:
         return kept_of(store.path, self._also(store), held_as=store.held_as)
 
-    def _one(self, store: Store, number: int) -> Kept | None:
+    def _one(self, store: Store, number: int) -> Tried | None:
         return kept_one(store.path, number, self._also(store), held_as=store.held_as)
 
-    def _keep(self, store: Store, subject: Subject, made: Data, recorded: bytes) -> Kept:
+    def _keep(self, store: Store, subject: Subject, made: Data, recorded: bytes) -> Tried:
         """Keeps a variant beside its trace, or, where that cannot be, as long as the server
         runs."""
         what = subject.number, subject.name, made, recorded

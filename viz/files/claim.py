@@ -31,7 +31,7 @@ else:
 
 from core.errors import TraceError
 from viz.files.alive import is_alive
-from viz.files.held import Held
+from viz.files.descriptors import Held
 from viz.files.regular import Opened, create_new, head_of, kind_of, open_own
 from viz.format import schema
 

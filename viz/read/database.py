@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 from core.errors import TraceError
 from viz.budget import take
-from viz.files.held import Held
+from viz.files.descriptors import Held
 from viz.files.regular import kind_of
 from viz.files.walfile import pages_in_log
 from viz.format import schema

@@ -19,8 +19,8 @@ from viz.views.store import Store
 from viz.whatif.changed import changed_rules
 from viz.whatif.differences import Differences
 from viz.whatif.isolated import SECONDS, TRACE, work
-from viz.whatif.kept import Kept, keep
 from viz.whatif.subject import Subject, subject_of
+from viz.whatif.tried import Tried, keep
 from viz.whatif.variant import Variant
 
 Data = dict[str, Any]
@@ -116,7 +116,7 @@ def _differences(store: Store, kernel: int, path: Path, notes: list[str]) -> Dat
 
 def _keep(store: Store, subject: Subject, made: Data, recorded: bytes) -> Data | None:
     try:
-        one: Kept = keep(
+        one: Tried = keep(
             store.path, subject.number, subject.name, made, recorded, held_as=store.held_as
         )
     except TraceError as error:

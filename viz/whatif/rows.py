@@ -9,7 +9,7 @@ import math
 from typing import Any, Final, cast
 
 from viz.format.cells import as_number, as_text
-from viz.whatif.kept import Kept
+from viz.whatif.tried import Tried
 from viz.whatif.variant import MAX_SKIPPED
 
 Data = dict[str, Any]
@@ -22,7 +22,7 @@ _TIMES: Final = ("ratio", "low", "high", "old", "new")
 _MOST: Final = 1 << 53
 
 
-def variant_row(one: Kept) -> Data:
+def variant_row(one: Tried) -> Data:
     """A row in the form `VariantRow` of the page."""
     found = one.found
     said = _fields(found.get("variant"))

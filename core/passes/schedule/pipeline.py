@@ -29,7 +29,7 @@ from core.passes.schedule.kernelize import (
 )
 from core.passes.schedule.lengths import cutting, reduced_lengths
 from core.passes.schedule.linearize import item_of, ordered
-from core.passes.schedule.memory import plan_memory
+from core.passes.schedule.memoryplan import plan_memory
 from core.passes.schedule.merge import merges, merging
 from core.passes.schedule.multi import take_apart
 from core.passes.schedule.reduces import merging_reduces, reducing, shared_reduces, splitting

@@ -13,7 +13,7 @@ from core.passes.schedule.group import Decisions
 from core.passes.schedule.item import ScheduleItem
 from core.passes.schedule.kernelize import Kernels, buffer_of, version_of
 from core.passes.schedule.linearize import Edges, memory_of, outputs_of
-from core.passes.schedule.memory import lifetimes, whole_of
+from core.passes.schedule.memoryplan import lifetimes, whole_of
 from core.uop import Ops, UOp
 from core.uop.kernels import is_lowered
 from core.uop.show import node_line

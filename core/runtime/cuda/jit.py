@@ -11,11 +11,11 @@ from typing import Any, Final
 
 from core.errors import CompileError, DriverError
 from core.runtime.gpu.api import Api
-from core.toolchain.kept import Kept
+from core.toolchain.diskcache import DiskCache
 
 _LOG: Final = 1 << 14
 """Bytes of the compiler's log that an error shows at most."""
-cubins: Final = Kept("cubin", 256 << 20)
+cubins: Final = DiskCache("cubin", 256 << 20)
 
 
 def machine_code(api: Api, ptx: str, name: str, arch: str, version: str) -> bytes:

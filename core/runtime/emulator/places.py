@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from core.runtime.emulator.faults import fault
-from core.runtime.emulator.memory import Region
+from core.runtime.emulator.globalmemory import Region
 from core.runtime.emulator.program import (
     LOCAL_WINDOW,
     SHARED_WINDOW,

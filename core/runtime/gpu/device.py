@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from core.errors import DriverError, RunError
 from core.runtime.base import ComputeDevice
+from core.runtime.gpu.allocator import GpuAllocator
 from core.runtime.gpu.driver import Driver
 from core.runtime.gpu.launch import GpuRunner
-from core.runtime.gpu.memory import GpuAllocator
 from core.runtime.gpu.queue import Queue
 from core.target import Target
 from core.toolchain.program import Program

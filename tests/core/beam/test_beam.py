@@ -12,9 +12,9 @@ import pytest
 
 from core import Tensor
 from core import beam as of_beam
-from core.beam import kept, tuned
+from core.beam import choices, tuned
+from core.beam.choices import Choice, kept_choice
 from core.beam.isolated import Isolated, TrialLimits
-from core.beam.kept import Choice, kept_choice
 from core.compile import compile_kernel
 from core.errors import RunError
 from core.helpers import Context
@@ -78,7 +78,7 @@ def test_other_code_of_the_compiler_is_searched_again(
 ) -> None:
     find, target = Finds(), host_target()
     kept_choice(product, "CPU", target, (4,), find)
-    monkeypatch.setattr(kept, "compiler_digest", lambda: "other code")
+    monkeypatch.setattr(choices, "compiler_digest", lambda: "other code")
     kept_choice(product, "CPU", target, (4,), find)
     assert find.asked == 2
 
@@ -101,7 +101,7 @@ def test_a_damaged_file_is_searched_again(product: UOp, damage: bytes, summed: b
     (path,) = files()
     if summed:  # as a program that knows the format may write it
         path.unlink()
-        kept.searches.get(kept._made_of(product, "CPU", target, (4,)), lambda: damage)
+        choices.searches.get(choices._made_of(product, "CPU", target, (4,)), lambda: damage)
     else:
         path.write_bytes(path.read_bytes()[:-9] + damage)
     assert kept_choice(product, "CPU", target, (4,), find).report == "search 2\n"

@@ -14,10 +14,10 @@ import pytest
 from core.compile import compile_kernel
 from core.dtype import DType, dtypes
 from core.errors import DeviceError, RunError
+from core.runtime.allocators import allocated
 from core.runtime.buffer import Buffer, buffer_of, buffers
 from core.runtime.device import Device
 from core.runtime.host import ALIGN
-from core.runtime.memory import allocated
 from core.runtime.numeric import from_memory, memory_dtype, to_memory
 from core.toolchain.processor import host_target
 from core.uop.engine.observe import MemoryChange, NullObserver, observing

@@ -12,9 +12,9 @@ import pytest
 from core.dtype import dtypes
 from core.errors import RunError
 from core.runtime.allocator import Allocator, Event, Place, Stream
+from core.runtime.allocators import Allocators
 from core.runtime.buffer import Buffer
 from core.runtime.host import HostAllocator
-from core.runtime.memory import Allocators
 
 
 class Far(Allocator):

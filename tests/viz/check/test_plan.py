@@ -11,7 +11,7 @@ import pytest
 
 import viz
 from core import Tensor
-from core.passes.schedule import kernelize, linearize, memory
+from core.passes.schedule import kernelize, linearize, memoryplan
 from core.passes.schedule.linearize import kernels_of
 from core.uop import UOp
 from core.uop.engine.observe import NullObserver, observing
@@ -136,7 +136,7 @@ def test_memory_that_is_given_back_too_early_is_named(
         return found
 
     assert checked(tmp_path / "right.viz", chain())[0] == []
-    monkeypatch.setattr(memory, "lifetimes", first_use)
+    monkeypatch.setattr(memoryplan, "lifetimes", first_use)
     (left,), found = checked(tmp_path / "wrong.viz", chain())
     assert left["pass"] == MEMORY
     assert left["said"].startswith("the memory plan: buffers ")

@@ -8,7 +8,7 @@ from tests.viz.whatif.running import Here, kernel_named, record
 from viz.compare.comparison import Comparison
 from viz.views.store import Store
 from viz.whatif.attempt import attempt
-from viz.whatif.kept import folder_of
+from viz.whatif.tried import folder_of
 from viz.whatif.variant import Variant
 
 

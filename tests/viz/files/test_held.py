@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import TraceError
-from viz.files.held import Held
+from viz.files.descriptors import Held
 from viz.read.database import Database
 from viz.views.store import Store
 from viz.write.writer import TraceWriter

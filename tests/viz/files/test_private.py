@@ -16,10 +16,10 @@ from core.errors import FolderError
 from core.helpers import notice
 from core.private import cache_root, is_own, kept_folder, make_private, read_own
 from core.runtime.disk.download import fetch
-from core.toolchain.kept import Kept
+from core.toolchain.diskcache import DiskCache
 from viz.environment import bytecode_folder
 from viz.vouching import vouch
-from viz.work.keptpeaks import keep_peak, known_peaks
+from viz.work.peakcache import keep_peak, known_peaks
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="owners and modes of POSIX")
 STRANGER = 12345
@@ -103,7 +103,7 @@ def test_nothing_is_kept_where_others_could_put_something(
 
     for kind in ("cubin", "search"):
         for _ in range(2):
-            assert Kept(kind, 1 << 20).get(("a",), make) == b"code"
+            assert DiskCache(kind, 1 << 20).get(("a",), make) == b"code"
     assert len(made) == 4
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     bytecode_folder.cache_clear()
@@ -130,7 +130,7 @@ def test_nothing_is_kept_where_others_could_put_something(
 
 def test_files_of_others_are_not_read(base: Path) -> None:
     """Where they were planted before the folder was made safe."""
-    kept, source = Kept("cubin", 1 << 20), base.parent / "source"
+    kept, source = DiskCache("cubin", 1 << 20), base.parent / "source"
     source.write_bytes(b"data")
     kept.get(("a",), lambda: b"code")
     fetched = fetch(source.as_uri())
@@ -193,7 +193,7 @@ def test_where_there_is_no_home(
     monkeypatch.setenv("XDG_CACHE_HOME", "")
     monkeypatch.setenv("HOME", "")
     monkeypatch.setattr("pwd.getpwuid", unknown)
-    assert Kept("cubin", 1 << 20).get(("a",), lambda: b"code") == b"code"
+    assert DiskCache("cubin", 1 << 20).get(("a",), lambda: b"code") == b"code"
     assert "HOME is not set" in capsys.readouterr().err
 
 

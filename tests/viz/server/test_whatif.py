@@ -24,8 +24,8 @@ from viz.share.html import export_html
 from viz.share.reopened import open_run
 from viz.views.store import Store
 from viz.whatif import changed
-from viz.whatif.kept import folder_of, keep
 from viz.whatif.subject import subject_of
+from viz.whatif.tried import folder_of, keep
 from viz.work import kinds
 from viz.write.writer import TraceWriter
 

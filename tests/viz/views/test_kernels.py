@@ -26,7 +26,7 @@ from tests.viz.server.client import value_of
 from viz.coreserver.actions import CoreActions
 from viz.coreserver.options import Options, opts_of
 from viz.jobs.jobs import Jobs
-from viz.server.runs.kept import Kept
+from viz.server.runs.cache import Cache
 from viz.server.state import State
 from viz.views.answers import RUN
 from viz.views.store import Store
@@ -123,7 +123,7 @@ def test_compiled_sources_are_there_at_once_when_asked_for_again(
 
 
 def test_what_is_kept_is_bounded() -> None:
-    kept: Kept[str, int] = Kept(10)
+    kept: Cache[str, int] = Cache(10)
     for i, name in enumerate("abc"):
         kept.put(name, i, 4)
     assert [kept.get(name) for name in "abc"] == [None, 1, 2]

@@ -12,10 +12,10 @@ import pytest
 from core.errors import TraceError, UopvizError
 from tests.viz.whatif.running import Here, kernel_named, record
 from viz.views.store import Store
-from viz.whatif import kept, worker
+from viz.whatif import tried, worker
 from viz.whatif.attempt import attempt
 from viz.whatif.differences import Data
-from viz.whatif.kept import folder_of, kept_of, kept_one
+from viz.whatif.tried import folder_of, kept_of, kept_one
 from viz.whatif.variant import Variant
 
 
@@ -34,13 +34,13 @@ def store(path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     made.close()
 
 
-def tried(store: Store, variant: Variant, **options: Any) -> Data:
+def attempted(store: Store, variant: Variant, **options: Any) -> Data:
     kernel = kernel_named(store, "r_")
     return attempt(store, kernel, variant, keeping=False, executor=Here(), **options)
 
 
 def test_the_same_code_does_the_same(store: Store) -> None:
-    made = tried(store, Variant())
+    made = attempted(store, Variant())
     assert made["error"] is None
     assert made["outcome"]["equal"]
     assert made["device"] == "CPU"
@@ -52,7 +52,7 @@ def test_the_same_code_does_the_same(store: Store) -> None:
 
 
 def test_a_rule_that_is_needed_is_named_with_the_pass(store: Store) -> None:
-    made = tried(store, Variant(skip=("reduce_in_loop",)))
+    made = attempted(store, Variant(skip=("reduce_in_loop",)))
     assert made["error"]["what"] == (
         "pass reduce cannot do without what was changed: left out reduce_in_loop"
     )
@@ -62,13 +62,13 @@ def test_a_rule_that_is_needed_is_named_with_the_pass(store: Store) -> None:
 
 
 def test_a_rule_that_is_not_needed(store: Store) -> None:
-    made = tried(store, Variant(skip=("multiply_add",)), running=False)
+    made = attempted(store, Variant(skip=("multiply_add",)), running=False)
     assert made["error"] is None
     assert made["outcome"] is None
 
 
 def test_other_opts(store: Store) -> None:
-    made = tried(store, Variant(opts=""))
+    made = attempted(store, Variant(opts=""))
     assert made["error"] is None
     assert made["outcome"]["equal"]
     assert made["opts"] == ""
@@ -78,13 +78,13 @@ def test_other_opts(store: Store) -> None:
 
 
 def test_nothing_matches_after_n(store: Store) -> None:
-    made = tried(store, Variant(stop_after=3))
+    made = attempted(store, Variant(stop_after=3))
     assert "stopped after 3 matches" in made["error"]["what"]
     assert made["error"]["what"].startswith("pass lower")
 
 
 def test_another_target_is_run_by_the_reference(store: Store) -> None:
-    made = tried(store, Variant(target="gfx942"))
+    made = attempted(store, Variant(target="gfx942"))
     assert made["device"] == "REFERENCE"
     assert made["outcome"]["equal"]
     assert made["times"] is None
@@ -101,7 +101,7 @@ def test_another_target_is_run_by_the_reference(store: Store) -> None:
 )
 def test_what_cannot_be_asked_for(store: Store, data: Data, said: str) -> None:
     with pytest.raises(UopvizError, match=said):
-        tried(store, Variant.from_data(data))
+        attempted(store, Variant.from_data(data))
 
 
 def test_data_that_may_be_anything() -> None:
@@ -115,7 +115,7 @@ def test_data_that_may_be_anything() -> None:
 
 
 def test_a_compiler_error_of_opts_is_said(store: Store) -> None:
-    made = tried(store, Variant(opts="UPCAST(0, 7)"))
+    made = attempted(store, Variant(opts="UPCAST(0, 7)"))
     assert made["error"] is not None
     assert made["outcome"] is None
 
@@ -157,11 +157,11 @@ def test_files_beside_the_trace_are_believed_nothing(tmp_path: Path) -> None:
 
 def test_a_folder_that_is_a_link_is_no_folder(tmp_path: Path) -> None:
     mine, trace = tmp_path / "mine.viz", tmp_path / "run.viz"
-    kept.keep(mine, 1, "k", {}, b"")
+    tried.keep(mine, 1, "k", {}, b"")
     folder_of(trace).symlink_to(folder_of(mine))
     assert kept_of(trace) == [] and kept_one(trace, 1) is None
     with pytest.raises(TraceError, match="their folder is a link"):
-        kept.keep(trace, 1, "k", {}, b"")
+        tried.keep(trace, 1, "k", {}, b"")
     assert [one.number for one in kept_of(mine)] == [1]
 
 
@@ -169,7 +169,7 @@ def test_no_link_is_written_through(tmp_path: Path) -> None:
     trace = tmp_path / "run.viz"
     folder_of(trace).mkdir()
     (folder_of(trace) / "1.json").symlink_to(tmp_path / "elsewhere.json")
-    assert kept.keep(trace, 1, "k", {}, b"").number == 2
+    assert tried.keep(trace, 1, "k", {}, b"").number == 2
     assert not (tmp_path / "elsewhere.json").exists()
     assert not (folder_of(trace) / "1.viz").exists()  # no trace without its file is left behind
 
@@ -177,8 +177,8 @@ def test_no_link_is_written_through(tmp_path: Path) -> None:
 def test_what_is_read_together_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     trace = tmp_path / "run.viz"
     for _ in range(3):
-        kept.keep(trace, 1, "k", {"text": "x" * 500}, b"")
-    monkeypatch.setattr(kept, "MAX_TOTAL", 1200)
+        tried.keep(trace, 1, "k", {"text": "x" * 500}, b"")
+    monkeypatch.setattr(tried, "MAX_TOTAL", 1200)
     assert [one.number for one in kept_of(trace)] == [2, 3]
     assert kept_one(trace, 1) is not None
 
@@ -187,7 +187,7 @@ def test_each_run_of_an_exported_file_has_a_folder(tmp_path: Path) -> None:
     trace, file = tmp_path / "bug.viz", tmp_path / "bug.html"
     folders = [folder_of(trace), folder_of(file), folder_of(file, "B")]
     assert [one.name for one in folders] == ["bug.whatif", "bug.html.whatif", "bug.html.B.whatif"]
-    kept.keep(file, 1, "k", {}, b"", held_as="B")
+    tried.keep(file, 1, "k", {}, b"", held_as="B")
     assert kept_of(file) == [] == kept_of(trace)
     assert [one.path.parent for one in kept_of(file, held_as="B")] == [folders[2]]
     assert kept_one(file, 1) is None and kept_one(file, 1, held_as="B") is not None
@@ -197,9 +197,9 @@ def test_where_nothing_can_be_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     trace = tmp_path / "run.viz"
     folder_of(trace).write_text("a file")
     with pytest.raises(TraceError, match="cannot be kept beside the trace"):
-        kept.keep(trace, 1, "k", {}, b"")
+        tried.keep(trace, 1, "k", {}, b"")
     folder_of(trace).unlink()
-    monkeypatch.setattr(kept, "MOST", 1)
-    assert kept.keep(trace, 1, "k", {}, b"").number == 1
+    monkeypatch.setattr(tried, "MOST", 1)
+    assert tried.keep(trace, 1, "k", {}, b"").number == 1
     with pytest.raises(TraceError, match="1 variants of this trace are kept already"):
-        kept.keep(trace, 1, "k", {}, b"")
+        tried.keep(trace, 1, "k", {}, b"")

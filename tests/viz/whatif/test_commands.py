@@ -23,8 +23,8 @@ from viz.whatif import worker
 from viz.whatif.attempt import attempt
 from viz.whatif.bisect import bisect
 from viz.whatif.changed import Changed
-from viz.whatif.kept import folder_of, keep
 from viz.whatif.replay import replay
+from viz.whatif.tried import folder_of, keep
 from viz.whatif.variant import Variant
 
 

@@ -12,19 +12,19 @@ from pathlib import Path
 import pytest
 
 from viz.views.store import Store
-from viz.whatif import kept
+from viz.whatif import tried
 
 ROOT = Path(__file__).resolve().parents[3]
 PROGRAM = """
 import os, signal, sys
 from pathlib import Path
-from viz.whatif import kept
+from viz.whatif import tried
 
 trace, left, doing = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 
 def step(frame, event, _):
     global left
-    if frame.f_code.co_filename != kept.__file__:
+    if frame.f_code.co_filename != tried.__file__:
         return None
     if event == "line":
         left -= 1
@@ -32,12 +32,12 @@ def step(frame, event, _):
             os.kill(os.getpid(), signal.SIGKILL)
     return step
 
-(first,) = kept.kept_of(trace)
+(first,) = tried.kept_of(trace)
 sys.settrace(step)
 if doing == "keep":
-    kept.keep(trace, 1, "two", {"n": 2}, trace.read_bytes())
+    tried.keep(trace, 1, "two", {"n": 2}, trace.read_bytes())
 else:
-    kept.forget(first)
+    tried.forget(first)
 """
 
 
@@ -53,10 +53,10 @@ def killed(trace: Path, steps: int, doing: str) -> bool:
 @pytest.mark.parametrize("steps", range(0, 42, 3))
 @pytest.mark.parametrize("doing", ["keep", "forget"])
 def test_a_process_that_is_killed(trace: Path, doing: str, steps: int) -> None:
-    first = kept.keep(trace, 1, "one", {"n": 1}, trace.read_bytes())
+    first = tried.keep(trace, 1, "one", {"n": 1}, trace.read_bytes())
     Path(f"{first.path}-wal").write_bytes(b"of a reader that was killed")
     ended = not killed(trace, steps, doing)
-    found = {one.name: one for one in kept.kept_of(trace)}
+    found = {one.name: one for one in tried.kept_of(trace)}
     assert set(found) <= {"one", "two"}
     if doing == "keep":
         assert "one" in found
@@ -66,7 +66,7 @@ def test_a_process_that_is_killed(trace: Path, doing: str, steps: int) -> None:
     for name, one in found.items():
         assert dict(one.found) == {"n": ["one", "two"].index(name) + 1}
         assert one.path.read_bytes() == trace.read_bytes()
-    more = kept.keep(trace, 1, "more", {"n": 3}, trace.read_bytes())
+    more = tried.keep(trace, 1, "more", {"n": 3}, trace.read_bytes())
     assert not Path(f"{more.path}-wal").exists()
     store = Store(more.path)
     assert store.run()["problems"] == []
@@ -74,11 +74,11 @@ def test_a_process_that_is_killed(trace: Path, doing: str, steps: int) -> None:
 
 
 def test_the_log_of_one_that_is_gone_is_not_that_of_the_next(trace: Path) -> None:
-    first = kept.keep(trace, 1, "one", {}, trace.read_bytes())
+    first = tried.keep(trace, 1, "one", {}, trace.read_bytes())
     stray = Path(f"{first.path}-wal")
-    kept.forget(first)
+    tried.forget(first)
     stray.write_bytes(b"\x37\x7f\x06\x82" + bytes(5000))
-    again = kept.keep(trace, 1, "two", {}, trace.read_bytes())
+    again = tried.keep(trace, 1, "two", {}, trace.read_bytes())
     assert again.path == first.path
     assert not stray.exists()
     assert json.loads(again.path.with_suffix(".json").read_text())["name"] == "two"

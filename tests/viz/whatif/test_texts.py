@@ -29,12 +29,12 @@ from viz.terminal import plain
 from viz.views.store import Store
 from viz.whatif import worker
 from viz.whatif.attempt import attempt
-from viz.whatif.kept import keep, kept_one
 from viz.whatif.recompile import compile_variant
 from viz.whatif.reproduce import on_bindings, reproduction
 from viz.whatif.rows import variant_row
 from viz.whatif.script import script_text
 from viz.whatif.subject import subject_of
+from viz.whatif.tried import keep, kept_one
 from viz.whatif.variant import EditedText, Variant
 
 Data = dict[str, Any]

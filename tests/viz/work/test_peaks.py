@@ -11,7 +11,7 @@ import pytest
 from core.errors import DeviceError
 from core.uop import Ops, UOp
 from viz.files.machine import machine_key
-from viz.work import keptpeaks, peaks
+from viz.work import peakcache, peaks
 
 PEAK = {
     "device": "CPU",
@@ -31,8 +31,8 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def write(cache: Path, text: str) -> None:
     cache.mkdir(exist_ok=True)
-    (cache / keptpeaks.FILE).write_text(text)
-    (cache / keptpeaks.FILE).chmod(0o600)
+    (cache / peakcache.FILE).write_text(text)
+    (cache / peakcache.FILE).chmod(0o600)
 
 
 def test_the_fastest_launch_counts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,21 +72,21 @@ def test_a_device_that_runs_no_programs_is_refused() -> None:
 
 
 def test_what_is_kept_is_read_again(cache: Path) -> None:
-    assert keptpeaks.known_peaks() == []
-    keptpeaks.keep_peak(PEAK)
-    keptpeaks.keep_peak({**PEAK, "device": "CUDA", "flops": 5e12})
-    keptpeaks.keep_peak({**PEAK, "flops": 4e9})
-    assert {p["device"]: p["flops"] for p in keptpeaks.known_peaks()} == {"CPU": 4e9, "CUDA": 5e12}
-    assert [file.name for file in cache.iterdir()] == [keptpeaks.FILE]
+    assert peakcache.known_peaks() == []
+    peakcache.keep_peak(PEAK)
+    peakcache.keep_peak({**PEAK, "device": "CUDA", "flops": 5e12})
+    peakcache.keep_peak({**PEAK, "flops": 4e9})
+    assert {p["device"]: p["flops"] for p in peakcache.known_peaks()} == {"CPU": 4e9, "CUDA": 5e12}
+    assert [file.name for file in cache.iterdir()] == [peakcache.FILE]
 
 
 def test_peaks_of_another_machine_are_not_of_this_one(cache: Path) -> None:
-    keptpeaks.keep_peak(PEAK)
-    kept = json.loads((cache / keptpeaks.FILE).read_text())
+    peakcache.keep_peak(PEAK)
+    kept = json.loads((cache / peakcache.FILE).read_text())
     write(cache, json.dumps({"another machine": kept[machine_key()]}))
-    assert keptpeaks.known_peaks() == []
-    keptpeaks.keep_peak(PEAK)
-    assert set(json.loads((cache / keptpeaks.FILE).read_text())) == {
+    assert peakcache.known_peaks() == []
+    peakcache.keep_peak(PEAK)
+    assert set(json.loads((cache / peakcache.FILE).read_text())) == {
         "another machine",
         machine_key(),
     }
@@ -109,7 +109,7 @@ def test_peaks_of_another_machine_are_not_of_this_one(cache: Path) -> None:
 def test_what_is_no_peak_is_left_out(cache: Path, change: dict[str, Any]) -> None:
     devices = {"CPU": {**PEAK, **change}, "CUDA": {**PEAK, "device": "CUDA"}}
     write(cache, json.dumps({machine_key(): devices}))
-    assert [p["device"] for p in keptpeaks.known_peaks()] == ["CUDA"]
+    assert [p["device"] for p in peakcache.known_peaks()] == ["CUDA"]
 
 
 @pytest.mark.parametrize(
@@ -117,14 +117,14 @@ def test_what_is_no_peak_is_left_out(cache: Path, change: dict[str, Any]) -> Non
 )
 def test_a_damaged_file_knows_nothing(cache: Path, text: str) -> None:
     write(cache, text)
-    assert keptpeaks.known_peaks() == []
-    keptpeaks.keep_peak(PEAK)
-    assert [p["device"] for p in keptpeaks.known_peaks()] == ["CPU"]
+    assert peakcache.known_peaks() == []
+    peakcache.keep_peak(PEAK)
+    assert [p["device"] for p in peakcache.known_peaks()] == ["CPU"]
 
 
 def test_texts_of_the_file_are_cut(cache: Path) -> None:
     long = {**PEAK, "processor": "x" * 1000, "more": "y"}
     write(cache, json.dumps({machine_key(): {"CPU": long}}))
-    (found,) = keptpeaks.known_peaks()
+    (found,) = peakcache.known_peaks()
     assert len(found["processor"]) == 200
     assert "more" not in found

@@ -17,12 +17,13 @@ from core.tensor import Tensor
 from core.uop.data.serial import from_data
 from core.uop.ops import Ops
 from viz.cli import main
+from viz.coredialect.adapter import USUAL
 from viz.jobs.compiled import Wanted, compiled_for
 from viz.share.html import export_html
 from viz.share.reopened import open_run, open_runs
 from viz.views.answers import KERNEL
 from viz.views.store import Store
-from viz.work.targets import USUAL, compiled, kept
+from viz.work.targets import compiled, diskcache
 from viz.workers.pool import Pool
 
 
@@ -149,19 +150,19 @@ def test_other_flags_and_damage_are_compiled_anew(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     graph, _ = store.kernel_graph(store.kernels()[0]) or ({}, [])
-    key = kept.made_of(graph, "sm_90")
-    kept.keep_texts([(key, [{"kind": "ptx"}])])
-    assert kept.find_texts(key) is None, "no text of the worker"
-    assert kept.find_texts(kept.made_of(graph, "sm_80")) is None
+    key = diskcache.made_of(graph, "sm_90")
+    diskcache.keep_texts([(key, [{"kind": "ptx"}])])
+    assert diskcache.find_texts(key) is None, "no text of the worker"
+    assert diskcache.find_texts(diskcache.made_of(graph, "sm_80")) is None
     with compiled_for(store, store.kernels()[:1], Wanted(texts=["sm_90"]), silent) as failed:
         assert failed == []
         assert texts_of(store, store.kernels()[0], "sm_90")["ptx"]["text"]
-    assert kept.find_texts(key)
-    kept._surroundings.cache_clear()
-    monkeypatch.setattr(compiled.kept.NOOPT, "value", 1)
-    assert kept.find_texts(kept.made_of(graph, "sm_90")) is None
+    assert diskcache.find_texts(key)
+    diskcache._surroundings.cache_clear()
+    monkeypatch.setattr(compiled.diskcache.NOOPT, "value", 1)
+    assert diskcache.find_texts(diskcache.made_of(graph, "sm_90")) is None
     monkeypatch.undo()
-    kept._surroundings.cache_clear()
+    diskcache._surroundings.cache_clear()
 
 
 def test_a_kernel_that_cannot_be_compiled_costs_no_other_its_text(

@@ -13,7 +13,7 @@ from typing import Any, Final
 from viz.jobs.exports import Exports
 from viz.jobs.jobs import Elsewhere, Jobs, Kind
 from viz.server.answers import Encoded
-from viz.server.runs.kept import Kept, Turns
+from viz.server.runs.cache import Cache, Turns
 from viz.server.runs.weight import Weight
 
 CACHED: Final = 1 << 27
@@ -36,9 +36,9 @@ class Machine:
         self.jobs = Jobs(*kinds, elsewhere=cluster)
         self.exports = Exports(self.jobs)
         self.weight = Weight()
-        self.ended: Kept[Key, Encoded] = Kept(CACHED)
+        self.ended: Cache[Key, Encoded] = Cache(CACHED)
         """Answers that never change any more."""
-        self.answers: Kept[Key, tuple[tuple[int, ...], Encoded]] = Kept(ANSWERS)
+        self.answers: Cache[Key, tuple[tuple[int, ...], Encoded]] = Cache(ANSWERS)
         """Other answers, each with the state of the runs that it was made in."""
         self.making = Turns()
         self.changes = 0

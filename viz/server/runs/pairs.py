@@ -1,6 +1,6 @@
 """Pairs of the runs that a server has open: the answers about what differs between them.
 
-Kept as those of one run are, until either run has gone on. Knows nothing of HTTP.
+Cache as those of one run are, until either run has gone on. Knows nothing of HTTP.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from core.errors import TraceError
 from viz.compare.answers import PairAnswer
 from viz.compare.comparison import Comparison
 from viz.server.answers import Encoded
-from viz.server.runs.kept import Kept
+from viz.server.runs.cache import Cache
 from viz.server.runs.machine import Machine
 from viz.server.runs.openrun import SLICE, OpenRun
 from viz.share.held.run import Reopened
@@ -29,7 +29,7 @@ class Pairs:
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
         self._lock = threading.Lock()
-        self._comparisons: Kept[tuple[int, int], Comparison] = Kept(KEPT)
+        self._comparisons: Cache[tuple[int, int], Comparison] = Cache(KEPT)
         machine.when_gone(self._forget)
 
     def _forget(self, serial: int) -> None:

@@ -25,7 +25,7 @@ from viz.views.compiled import MAX_FILES
 from viz.views.store import Store
 from viz.views.texts import failed_text, text_of
 from viz.work.compiling import check_target, graph_of
-from viz.work.targets import kept
+from viz.work.targets import diskcache
 from viz.workers.pool import Answered, Pool, processors
 from viz.write.database import change_meta
 
@@ -59,9 +59,9 @@ class _Task:
     def __post_init__(self) -> None:
         """Looks up what an earlier export has kept."""
         if self.trace:
-            self.passes = kept.passes.find(self.made_of)
+            self.passes = diskcache.passes.find(self.made_of)
         else:
-            self.texts = kept.find_texts(self.made_of)
+            self.texts = diskcache.find_texts(self.made_of)
 
     @property
     def is_kept(self) -> bool:
@@ -113,8 +113,8 @@ class _Compiling:
                 taken = self._take_ready(tasks, ready, taken)
                 last = tasks[max(answered.key)]
                 self._progress(taken + len(ready), len(tasks), f"{last.name} for {last.target}")
-        kept.keep_texts(self._new_texts)
-        kept.passes.keep((made_of, path.read_bytes()) for made_of, path in self._new_traces)
+        diskcache.keep_texts(self._new_texts)
+        diskcache.passes.keep((made_of, path.read_bytes()) for made_of, path in self._new_traces)
         return self._said()
 
     def _take_ready(self, tasks: Sequence[_Task], ready: dict[int, Answered[int]], at: int) -> int:
@@ -153,12 +153,12 @@ class _Compiling:
                 if len(found) == MAX_FILES:
                     beyond += 1
                     continue
-                made = kept.made_of(graph, target)
+                made = diskcache.made_of(graph, target)
                 # a trace says of which kernel it is: equal kernels have one each
                 task = _Task(self._name(kernel), graph, target, True, made, {kernel: numbers})
                 found[f"{kernel} {target}"] = task
             for target in targets_of_texts:
-                made = kept.made_of(graph, target)
+                made = diskcache.made_of(graph, target)
                 task = _Task(self._name(kernel), graph, target, False, made)
                 texts.setdefault("\n".join(made[:2]), task).kernels[kernel] = numbers
         if beyond:

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from core import Context, Device, Tensor, Variable
 from core.errors import DeviceError, ShapeError, UopvizError
+from core.runtime.allocators import allocated
 from core.runtime.buffer import buffer_of
-from core.runtime.memory import allocated
 from core.uop import Ops
 from core.uop.call.parts import parts_of
 

@@ -36,7 +36,7 @@ Data = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Kept:
+class Tried:
     """A variant that was tried; `found` is what was found out."""
 
     number: int
@@ -76,7 +76,7 @@ def keep(
     held_as: str = FIRST,
     folder: Path | None = None,
     after: int = 0,
-) -> Kept:
+) -> Tried:
     """Keeps a variant with its trace, in the folder beside the trace or in another one, under a
     number greater than `after`. Raises TraceError where nothing can be written there."""
     folder = folder or folder_of(trace, held_as)
@@ -97,7 +97,7 @@ def keep(
             path = folder / f"{number}{SUFFIX}"
             with suppress(FileExistsError):
                 _create(path, recorded, text)
-                return Kept(number, kernel, name, path, found)
+                return Tried(number, kernel, name, path, found)
     except OSError as error:
         raise TraceError(
             f"variants cannot be kept beside the trace: {error.strerror}",
@@ -111,11 +111,11 @@ def keep(
     )
 
 
-def kept_of(trace: Path, also: Path | None = None, *, held_as: str = FIRST) -> list[Kept]:
+def kept_of(trace: Path, also: Path | None = None, *, held_as: str = FIRST) -> list[Tried]:
     """The variants that lie beside a trace, and in the folder `also`, in the order in which they
     were tried. Files that are none are left out, and the oldest where all together have more than
     MAX_TOTAL bytes."""
-    found: list[Kept] = []
+    found: list[Tried] = []
     left = MAX_TOTAL
     for folder in ([] if also is None else [also]) + [folder_of(trace, held_as)]:
         for number in reversed(_numbers_in(folder)):
@@ -127,7 +127,7 @@ def kept_of(trace: Path, also: Path | None = None, *, held_as: str = FIRST) -> l
 
 def kept_one(
     trace: Path, number: int, also: Path | None = None, *, held_as: str = FIRST
-) -> Kept | None:
+) -> Tried | None:
     """One of `kept_of` by its number; None where there is none."""
     for folder in [folder_of(trace, held_as)] + ([] if also is None else [also]):
         if number in _numbers_in(folder):
@@ -137,7 +137,7 @@ def kept_one(
     return None
 
 
-def forget(one: Kept) -> None:
+def forget(one: Tried) -> None:
     """Removes a variant. Raises TraceError where its files cannot be removed."""
     try:
         one.path.with_suffix(".json").unlink(missing_ok=True)  # first: it is listed no more
@@ -184,7 +184,7 @@ def _numbers_in(folder: Path) -> list[int]:
     return sorted(found)[:MOST]
 
 
-def _read(folder: Path, number: int, most: int) -> tuple[Kept | None, int]:
+def _read(folder: Path, number: int, most: int) -> tuple[Tried | None, int]:
     """A variant, if its files are of that kind, and the bytes that were read."""
     path = folder / f"{number}{SUFFIX}"
     limit = min(most, MAX_FILE)
@@ -204,4 +204,4 @@ def _read(folder: Path, number: int, most: int) -> tuple[Kept | None, int]:
     if not isinstance(found, dict):
         return None, len(read)
     kernel, name = as_int(fields.get("kernel")), as_text(fields.get("name"), 300)
-    return Kept(number, kernel, name, path, cast("Data", found)), len(read)
+    return Tried(number, kernel, name, path, cast("Data", found)), len(read)

@@ -26,7 +26,7 @@ from core.helpers import (
     TC_OPT,
     Flag,
 )
-from core.toolchain.kept import Kept, code_digest
+from core.toolchain.diskcache import DiskCache, code_digest
 from core.toolchain.nvidia_tools import find_tool
 
 VERSION: Final = 1
@@ -39,9 +39,9 @@ _ROOMS: Final = ("format", "recording", "replay", "work", "write")
 """Of `viz`, what records compilations and links lines."""
 _TOOLS: Final = ("ptxas", "nvdisasm")
 _LEVEL: Final = 3
-texts: Final = Kept("texts", 64 << 20)
+texts: Final = DiskCache("texts", 64 << 20)
 """Texts of kernels, without their passes."""
-passes: Final = Kept("passes", 256 << 20)
+passes: Final = DiskCache("passes", 256 << 20)
 """Traces of compilations."""
 
 

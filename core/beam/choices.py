@@ -21,7 +21,7 @@ from core.runtime.cpu.device import cores
 from core.runtime.device import Device
 from core.runtime.gpu.device import GpuDevice
 from core.target import Target
-from core.toolchain.kept import Kept, code_digest
+from core.toolchain.diskcache import DiskCache, code_digest
 from core.toolchain.processor import host
 from core.uop.data.args import decode_arg, encode_arg
 from core.uop.data.serial import digest
@@ -32,7 +32,7 @@ VERSION: Final = 1
 """Of how searches work and of what is kept: other versions are searched for again."""
 MOST: Final = 16 << 20
 """Bytes of all that is kept."""
-searches: Final = Kept("search", MOST)
+searches: Final = DiskCache("search", MOST)
 
 
 @dataclass(frozen=True)

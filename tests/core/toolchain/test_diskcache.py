@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.toolchain.kept import Kept
+from core.toolchain.diskcache import DiskCache
 
 
 @pytest.fixture
@@ -28,20 +28,20 @@ class Maker:
 
 def test_is_made_once(folder: Path) -> None:
     make = Maker()
-    assert [Kept("code", 99).get(("a", "b"), make) for _ in range(2)] == [b"code"] * 2
+    assert [DiskCache("code", 99).get(("a", "b"), make) for _ in range(2)] == [b"code"] * 2
     assert make.calls == 1
 
 
 @pytest.mark.parametrize("other", [("ab", ""), ("a",), ("a", "b", ""), ("b", "a")])
 def test_other_texts_are_other_code(folder: Path, other: tuple[str, ...]) -> None:
-    kept = Kept("code", 999)
+    kept = DiskCache("code", 999)
     kept.get(("a", "b"), Maker(b"one"))
     assert kept.get(other, Maker(b"two")) == b"two"
 
 
 @pytest.mark.parametrize("damage", [b"", b"x", bytes(40)])
 def test_damaged_code_is_made_again(folder: Path, damage: bytes) -> None:
-    kept, make = Kept("code", 99), Maker()
+    kept, make = DiskCache("code", 99), Maker()
     kept.get(("a",), make)
     (file,) = folder.iterdir()
     file.write_bytes(damage)
@@ -50,7 +50,7 @@ def test_damaged_code_is_made_again(folder: Path, damage: bytes) -> None:
 
 
 def test_the_longest_unused_goes_first(folder: Path) -> None:
-    kept = Kept("code", 100)  # two of 36 bytes
+    kept = DiskCache("code", 100)  # two of 36 bytes
     for number, name in enumerate("abc"):
         kept.get((name,), Maker())
         for file in folder.iterdir():
@@ -68,5 +68,5 @@ def test_what_making_raises_is_not_kept(folder: Path) -> None:
         raise ValueError
 
     with pytest.raises(ValueError):  # noqa: PT011
-        Kept("code", 99).get(("a",), fails)
-    assert Kept("code", 99).get(("a",), Maker()) == b"code"
+        DiskCache("code", 99).get(("a",), fails)
+    assert DiskCache("code", 99).get(("a",), Maker()) == b"code"

@@ -21,7 +21,7 @@ _SUM: Final = 32
 """Bytes of SHA-256 before the code in each file: what a full disk or a crash cut is made again."""
 
 
-class Kept:
+class DiskCache:
     """Results of one kind, at most `most` bytes of them; the longest unused go first."""
 
     def __init__(self, kind: str, most: int) -> None:

@@ -16,7 +16,7 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 
-class Kept(Generic[K, V]):
+class Cache(Generic[K, V]):
     """At most `budget` bytes of values, by their stated sizes. Threads may share one."""
 
     def __init__(self, budget: int) -> None:
