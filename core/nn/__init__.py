@@ -5,6 +5,7 @@ Python. Names, arguments and initial values follow PyTorch.
 """
 
 from core.nn import datasets as datasets
+from core.nn import lr_scheduler as lr_scheduler
 from core.nn import optim as optim
 from core.nn import state as state
 from core.nn.layers.activations import CELU as CELU

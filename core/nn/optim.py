@@ -224,6 +224,130 @@ class Adam(AdamW):
         super().__init__(params, lr, b1, b2, eps, weight_decay=0.0, **placing)
 
 
+class NAdam(AdamW):
+    """Adam with Nesterov momentum, https://openreview.net/forum?id=OM0jvwB8jIp57ZJjtNEZ
+
+    m and v as AdamW has them; with u_t = b1 (1 - 0.96 ** (t momentum_decay) / 2) and its products
+    U_t, the parameter moves by -lr times (u_(t+1) m / (1 - U_(t+1)) + (1 - u_t) g / (1 - U_t)) /
+    (sqrt(v / (1 - b2 ** t)) + eps). `weight_decay` adds that times the parameter to g first.
+    """
+
+    def __init__(
+        self,
+        params: Sequence[Tensor],
+        lr: float = 0.002,
+        b1: float = 0.9,
+        b2: float = 0.999,
+        eps: float = 1e-8,
+        weight_decay: float = 0.0,
+        momentum_decay: float = 0.004,
+        **placing: Unpack[Placing],
+    ) -> None:
+        super().__init__(params, lr, b1, b2, eps, weight_decay, **placing)
+        self.momentum_decay = momentum_decay
+        self.steps = self._number(0.0).contiguous()
+        self.product = self._number(1.0).contiguous()
+        self.now, self.next = self.steps, self.steps
+
+    def _begin(self) -> list[Tensor]:
+        self.steps.assign(self.steps + 1)
+        self.now, self.next = self._momentum(self.steps), self._momentum(self.steps + 1)
+        self.product.assign(self.product * self.now)
+        return [*super()._begin(), self.steps, self.product]
+
+    def _momentum(self, steps: Tensor) -> Tensor:
+        return self.b1 * (1 - 0.5 * (0.96 ** (steps * self.momentum_decay)))
+
+    def _move(self, i: int, p: Tensor, grad: Tensor) -> Tensor:
+        m, v = self.m[i], self.v[i]
+        grad = grad + p * self.wd if self.wd else grad
+        m.assign(m * self.b1 + grad * (1 - self.b1))
+        v.assign(v * self.b2 + grad * grad * (1 - self.b2))
+        now, later, product = (_at(n, p) for n in (self.now, self.next, self.product))
+        ahead = grad * ((1 - now) / (1 - product)) + m * (later / (1 - product * later))
+        return p - ahead * _at(self.lr, p) / ((v / _at(self.bias2, p)).sqrt() + self.eps)
+
+
+class RMSprop(Optimizer):
+    """v = alpha v + (1 - alpha) g ** 2; the parameter moves by -lr g / (sqrt(v) + eps). `centered`
+    takes the square of the mean gradient from v; with momentum the steps add up as those of SGD.
+    `weight_decay` adds that times the parameter to g first.
+
+    G. Hinton, Lecture 6e of Neural Networks for Machine Learning (2012).
+    """
+
+    def __init__(
+        self,
+        params: Sequence[Tensor],
+        lr: float = 0.01,
+        alpha: float = 0.99,
+        eps: float = 1e-8,
+        weight_decay: float = 0.0,
+        momentum: float = 0.0,
+        centered: bool = False,
+        **placing: Unpack[Placing],
+    ) -> None:
+        super().__init__(params, lr, **placing)
+        self.alpha, self.eps, self.wd, self.momentum = alpha, eps, weight_decay, momentum
+        self.v = self._zeros()
+        self.mean = self._zeros() if centered else []
+        self.b = self._zeros() if momentum else []
+
+    def _state(self) -> list[Tensor]:
+        return [*self.v, *self.mean, *self.b]
+
+    def _move(self, i: int, p: Tensor, grad: Tensor) -> Tensor:
+        grad = grad + p * self.wd if self.wd else grad
+        v = self.v[i]
+        v.assign(v * self.alpha + grad * grad * (1 - self.alpha))
+        spread = v
+        if self.mean:
+            self.mean[i].assign(self.mean[i] * self.alpha + grad * (1 - self.alpha))
+            spread = v - self.mean[i].square()
+        step = grad / (spread.sqrt() + self.eps)
+        if self.b:
+            self.b[i].assign(self.b[i] * self.momentum + step)
+            step = self.b[i]
+        return p - step * _at(self.lr, p)
+
+
+class Adagrad(Optimizer):
+    """v = v + g ** 2; the parameter moves by -lr / (1 + (t - 1) lr_decay) g / (sqrt(v) + eps).
+    `weight_decay` adds that times the parameter to g first.
+
+    https://jmlr.org/papers/v12/duchi11a.html
+    """
+
+    def __init__(
+        self,
+        params: Sequence[Tensor],
+        lr: float = 0.01,
+        lr_decay: float = 0.0,
+        weight_decay: float = 0.0,
+        initial_accumulator_value: float = 0.0,
+        eps: float = 1e-10,
+        **placing: Unpack[Placing],
+    ) -> None:
+        super().__init__(params, lr, **placing)
+        self.decay, self.wd, self.eps = lr_decay, weight_decay, eps
+        self.steps = self._number(-1.0).contiguous()
+        self.v = [(z + initial_accumulator_value).contiguous() for z in self._zeros()]
+
+    def _begin(self) -> list[Tensor]:
+        self.steps.assign(self.steps + 1)
+        return [self.steps]
+
+    def _state(self) -> list[Tensor]:
+        return [*self.v]
+
+    def _move(self, i: int, p: Tensor, grad: Tensor) -> Tensor:
+        grad = grad + p * self.wd if self.wd else grad
+        v = self.v[i]
+        v.assign(v + grad * grad)
+        rate = _at(self.lr, p) / (1 + _at(self.steps, p) * self.decay)
+        return p - rate * grad / (v.sqrt() + self.eps)
+
+
 def _length(x: Tensor) -> Tensor:
     return x.square().sum().sqrt()
 

@@ -111,6 +111,7 @@ class Tensor(TensorBase):
         scatter_add, scatter_reduce, select, take_along_dim,
     )
     from core.tensor.axes.order import argsort, multinomial, randperm, sort, topk
+    from core.tensor.axes.ranks import diff, median, quantile
     from core.tensor.axes.decomposition import qr, svd
     from core.tensor.neural.convolution import conv2d, conv_transpose2d, unfold
     from core.tensor.neural.pooling import (

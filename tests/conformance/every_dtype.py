@@ -177,6 +177,9 @@ sort                bif any      x.sort(1)[0]
 argsort             bif any      x.argsort(1)
                                  torch.sort(x, dim=1, stable=True)[1]
 topk                if any       x.topk(2, 1)[0]
+median              if any       x.median(1)[0]                    x.median(1).values
+quantile            f  any       x.quantile(0.5, 1)
+diff                if any       x.diff(1, 1)
 layernorm           f  any       x.layernorm()                     F.layer_norm(x, (4,))
 batchnorm           f  positive  norm_of(x, y)                     norm_of(x, y)
 matmul              if any       x.matmul(y.transpose(0, 1))

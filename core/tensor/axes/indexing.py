@@ -162,7 +162,10 @@ def _to_lengths(
             if known or is_varying(item.start, item.stop, item.step):
                 x, items[k] = _sliced(x, axis, item), slice(None)
         elif axis < self.ndim and isinstance(item, int) and axis in dict(x.uop.lengths):
-            items[k] = _place_of(x, axis, item)
+            place = _place_of(x, axis, item)
+            if isinstance(place, int):
+                x = make(x, whole(x.uop, axis))
+            items[k] = place
         axis += self.ndim - named if item is Ellipsis else _axes_taken(item)
     return x, tuple(items)
 
@@ -183,7 +186,7 @@ def _not_beyond(self: Tensor, axis: int, end: UOp) -> UOp:
     return end if end.vmax <= n else end.minimum(end.const_like(n))
 
 
-def _place_of(self: Tensor, axis: int, place: int) -> UOp:
+def _place_of(self: Tensor, axis: int, place: int) -> Size:
     """One place of an axis whose length is a variable. Raises ShapeError for one that is behind it
     now."""
     n = extent(self, axis)
@@ -191,9 +194,7 @@ def _place_of(self: Tensor, axis: int, place: int) -> UOp:
         raise ShapeError(
             f"index {place} is out of range on axis {axis}", hint=f"the length is {value(n)} now"
         )
-    if place >= 0:
-        return UOp.const(dtypes.index, place)
-    return n + place
+    return place if place >= 0 else n + place
 
 
 def _subscript(self: Tensor, key: Item | tuple[Item, ...]) -> Subscript:
@@ -425,8 +426,9 @@ def _write_varying(self: Tensor, key: Item | tuple[Item, ...], new: Tensor) -> N
             parts[axis] = bounds_of(self, axis, item)
         elif varying:
             place = item if isinstance(item, UOp) else _place_of(self, axis, item)
-            checked = as_index(self, type(self)(place), axis).uop
-            parts[axis] = (size(checked), 1)
+            if isinstance(place, UOp):
+                place = size(as_index(self, type(self)(place), axis).uop)
+            parts[axis] = (place, 1)
     base = self[tuple(slice(None) if axis in parts else item for axis, item in enumerate(items))]
     # the axes that are left, of those that numbers do not name
     left = [axis for axis, item in enumerate(items) if axis in parts or isinstance(item, slice)]

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from core.dtype import DTypeLike, least_upper_dtype
 from core.errors import ShapeError
 from core.helpers import ceildiv
-from core.tensor.state.base import axis_of
+from core.tensor.state.base import axis_of, tensor_of
 from core.tensor.views.movement import pad_zeros, part_of
+from core.uop.uop import UOp
 
 if TYPE_CHECKING:
     from core.tensor import Tensor
@@ -80,6 +81,12 @@ def unfold(self: Tensor, dim: int, size: int, step: int) -> Tensor:
     axis = axis_of(self, dim)
     if not self.ndim:
         return self.reshape(1).unfold(0, size, step).reshape((size,))
+    if (
+        size == 0 and step > 0
+    ):  # one window before each element that begins one, and behind the last
+        count = self.shape[axis] // step + 1
+        shape = (*self.shape[:axis], count, *self.shape[axis + 1 :], 0)
+        return tensor_of(type(self), UOp.full(shape, 0, self.dtype, self.device))
     x = _window(self, axis, size, step, 1)
     return x.permute([i for i in range(x.ndim) if i != axis + 1] + [axis + 1])
 

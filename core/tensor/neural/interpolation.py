@@ -57,7 +57,8 @@ def interpolate(
     (also "bicubic"), "nearest" or "nearest-exact". `align_corners` keeps the first and the last
     element at the ends; else the ends of the outermost elements stay. Raises ShapeError for a
     length below 1, and for more lengths than axes; DTypeError for another mode, for corners in
-    a nearest mode, and for integers in a mode that mixes elements.
+    a nearest mode, and for integers but uint8, whose results are rounded, in a mode that mixes
+    elements.
     """
     if isinstance(size, SupportsIndex):
         wanted = (index(size),) * max(1, self.ndim - 2)
@@ -77,7 +78,8 @@ def interpolate(
         raise DTypeError(
             f"align_corners with mode {mode!r}", hint="only modes that mix elements align corners"
         )
-    if mode not in _NEAREST and not dtypes.is_float(self.dtype):
+    mixes = mode not in _NEAREST
+    if mixes and not dtypes.is_float(self.dtype) and self.dtype is not dtypes.uint8:
         raise DTypeError(
             f"{mode} interpolation of {self.dtype}",
             hint='cast to a float first, or use mode="nearest"',
@@ -90,6 +92,9 @@ def interpolate(
         )
     if mode in _NEAREST:
         return _resampled(self, lead, wanted, mode, False)
+    if self.dtype is dtypes.uint8:
+        made = _resampled(self.cast(dtypes.float32), lead, wanted, mode, align_corners)
+        return made.round().clamp(0, 255).cast(self.dtype)
     return compute_wide(self, lambda x: _resampled(x, lead, wanted, mode, align_corners))
 
 

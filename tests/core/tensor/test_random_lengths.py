@@ -134,10 +134,11 @@ def flatten(p: Program) -> None:
 
 
 def split(p: Program) -> None:
-    if len(p.sizes) == 1 and p.sizes[0][1] % 2 == 0 and not isinstance(p.sizes[0][0], UOp):
+    if len(p.sizes) == 1 and p.sizes[0][1] % 2 == 0 and p.array.size:
         n = p.sizes[0][1] // 2
         made = p.array.reshape(n, 2)
-        p.take("reshape -1, 2", p.tensor.reshape(-1, 2), made, [(n, n), (2, 2)])
+        sizes = [(p.sizes[0][0] // 2, n), (2, 2)]
+        p.take("reshape -1, 2", p.tensor.reshape(-1, 2), made, sizes)
 
 
 def expand(p: Program) -> None:
