@@ -35,8 +35,8 @@ from viz.share import webpage
 from viz.share.held.run import Reopened
 from viz.share.html import export_html
 from viz.share.reopened import open_run
-from viz.views.answers import ANSWERS, OVERVIEW, RUN, SINCE
-from viz.views.run import FIRST, Answer, Run, Subject, base_of, subjects
+from viz.views.answers import ANSWERS, OVERVIEW, PASS_RULES, RULE_PAGE, RUN, SINCE
+from viz.views.run import FIRST, Answer, InFile, Run, Subject, base_of, subjects
 from viz.views.store import Store
 from viz.work.emulation import emulate
 
@@ -193,9 +193,13 @@ def test_what_lies_in_the_file_is_what_the_server_answers(
 
 
 def test_every_answer_has_a_place_or_cannot_be_listed() -> None:
-    """What takes more than the number of a subject is not in a file: the page makes it."""
+    """What takes more than the number of a subject is not in a file: the page makes it. Nor is what
+    is made of other answers, or needs the trace."""
     for answer in (*ANSWERS, *CHECK_ANSWERS):
         listed = len(answer.parameters) <= 1 and not any(p.is_text for p in answer.parameters)
+        if answer in (RULE_PAGE, PASS_RULES):
+            assert listed and answer.in_file is not InFile.STATED
+            listed = False
         assert (answer.group is not None) == listed, answer.name
 
 
