@@ -5,6 +5,7 @@ eye, by the beginning of their names. A name that is not here is an op and no mo
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from viz.dialect.dialect import Dialect, Group, Op, TextKind
@@ -75,3 +76,5 @@ DIALECT: Final = Dialect(
         TextKind(name="sass", title="SASS", language="sass", ending=".sass"),
     ),
 )
+XDSL: Final = replace(DIALECT, name="xdsl", title="xDSL")
+"""The dialect of xDSL, whose ops are MLIR's."""

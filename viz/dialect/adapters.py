@@ -40,6 +40,7 @@ BUILT_IN: Final[Mapping[str, Adapter]] = {
     "hlo": Adapter("viz.compilers.hlo:DIALECT"),
     "mlir": Adapter("viz.compilers.mlir:DIALECT"),
     "tinygrad": Adapter("viz.compilers.tinygrad:DIALECT", judge="viz.foreign.uops:judge"),
+    "xdsl": Adapter("viz.compilers.mlir:XDSL"),
     "torch": Adapter("viz.compilers.torch:DIALECT", judge="viz.foreign.fx:judge"),
 }
 """The adapters that come with uopviz."""

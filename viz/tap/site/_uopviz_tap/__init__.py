@@ -21,6 +21,8 @@ TAPS: dict[str, str] = {
     "torch.fx.passes.graph_transform_observer": "of_torch",
     "torch.fx.passes.infra.pass_manager": "of_torch",
     "torch.fx.subgraph_rewriter": "of_torch",
+    "xdsl.passes": "of_xdsl",
+    "xdsl.pattern_rewriter": "of_xdsl",
 }
 """Modules of compilers, and the taps for them: each has `attach(module, stream)`."""
 
