@@ -49,6 +49,8 @@ class Row:
     """Of a kernel of the program: the target that it was compiled for."""
     text: bool = False
     """Of a rewrite: whether it has texts of the compiler's own, before and after it."""
+    what: str = ""
+    """Of a context that is a "group": what its compiler calls it, such as "pipeline"."""
 
 
 class Tree:
@@ -108,7 +110,8 @@ class Tree:
                 at = self._append(number, self.row_of(parent), "context", entry.name, label, target)
             calls = "" if target else calls_of(entry) or ""
             arch = as_text(entry.meta.get("target"), MAX_NAME) if label == "kernel" else ""
-            self._set(at, name=entry.name, status=status, ms=ms, calls=calls, arch=arch)
+            what = "" if entry.role else entry.kind[:MAX_NAME]
+            self._set(at, name=entry.name, status=status, ms=ms, calls=calls, arch=arch, what=what)
             return
         if at is None:
             at = self._append(number, self.row_of(parent), "rewrite", entry.name, "pass", target)

@@ -27,6 +27,9 @@ function sameRow(a: Row, b: Row): boolean {
   );
 }
 
+/** What the compiler calls what a row stands for: "kernel", "pipeline". */
+export const kindOfRow = (row: Row): string => row.what || row.label;
+
 /** Children of every row, in order; parent -1 gives the roots. */
 export function childrenOf(rows: readonly Row[]): (parent: number) => readonly number[] {
   const lists = new Map<number, number[]>();

@@ -131,6 +131,8 @@ export interface Row {
   arch?: string;
   /** Of a pass: whether it has texts of the compiler's own. Missing in older exports. */
   text?: boolean;
+  /** Of a "group": what its compiler calls it, such as "pipeline". Missing in older exports. */
+  what?: string;
 }
 
 /** The lines of the user's program that the run names, as they were when it ran. */

@@ -14,7 +14,7 @@ import {
   unreadable,
   view,
 } from "../../state/state";
-import { ancestry, childrenOf, stepsInside } from "../../data/rows";
+import { ancestry, childrenOf, kindOfRow, stepsInside } from "../../data/rows";
 import type { Row } from "../../data/messages/run";
 import { choices } from "../../parts/kernel/passes";
 import { compiling } from "../../parts/kernel/kernel";
@@ -44,7 +44,7 @@ export const lines = computed<Line[]>(() => {
   };
   if (of?.label === "kernel")
     return subjectLines(input, of.arch ? `Ran: ${short(of.arch, 40)}` : "Ran", others.value);
-  if (of) return subjectLines(input, short(of.label, 40), []);
+  if (of) return subjectLines(input, short(kindOfRow(of), 40), []);
   // Passes that stand in no context; and what there is, while nothing is looked at.
   const isLoose = currentRow.value !== null;
   const top = input.children(-1).filter((at) => !isLoose || subjectRowOf.value[at] === -1);

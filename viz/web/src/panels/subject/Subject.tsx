@@ -1,4 +1,5 @@
 /** What is looked at: kernel, pass and step, each a menu of the others. The same on every page. */
+import { kindOfRow } from "../../data/rows";
 import { goStep, openKernel, openSubject, openRewrite } from "../../state/actions";
 import { count, short } from "../../state/format";
 import {
@@ -42,7 +43,7 @@ function Kernel({ isRun }: { isRun: boolean }) {
   const name = own ? short(own.name) : kernelCount(run.value?.totals.kernels ?? 0);
   return (
     <Choice
-      label={own ? `${titled(own.label)} ${name}: choose another` : `Open one of ${name}`}
+      label={own ? `${titled(kindOfRow(own))} ${name}: choose another` : `Open one of ${name}`}
       class="btn quiet crumb"
       title={own ? short(own.name, 1000) : "Open a kernel"}
       button={

@@ -1,5 +1,5 @@
 /** What the menus of the subject line list. */
-import { ancestry } from "../../data/rows";
+import { ancestry, kindOfRow } from "../../data/rows";
 import type { Row } from "../../data/messages/run";
 import { capital, plural, short } from "../../state/format";
 import { compiledRowOf, currentRow, rows, subjectRowOf, subjects } from "../../state/state";
@@ -15,7 +15,7 @@ export function entriesOfRun(): Entry[] {
   const all = subjects.peek().map((r) => ({
     key: String(r.row),
     title: r.name,
-    hint: r.label === "kernel" ? short(r.calls, 40) : short(r.label, 40),
+    hint: r.label === "kernel" ? short(r.calls, 40) : short(kindOfRow(r), 40),
   }));
   const loose = rows.peek().find((r) => r.kind === "rewrite" && subjectRowOf.peek()[r.row] === -1);
   return loose ? [...all, { key: String(loose.row), title: "Outside of kernels" }] : all;
