@@ -43,8 +43,11 @@ def gradients(root: UOp, seed: UOp, targets: Iterable[UOp]) -> dict[UOp, UOp]:
         if u in wanted or any(s in leads for s in ways(u)):
             leads.add(u)
     found: dict[UOp, UOp] = {root: seed}
+    observer = attached()
+    if observer is not None and root in leads:  # where a gradient is stopped is a step, too
+        leads |= {u for u in graph if u.op is Ops.DETACH and u.src[0] in leads}
     flow = partial(_flow_down, [*reversed(graph)], leads, wanted, found)
-    if (observer := attached()) is None:
+    if observer is None:
         flow(None)
     else:
         flows = partial(_flows_to, leads=leads)
@@ -90,7 +93,7 @@ def ways(u: UOp) -> tuple[UOp, ...]:
 
 def _flows_to(u: UOp, leads: Collection[UOp]) -> list[int]:
     """The numbers of the sources of `u` that its gradient flows on to."""
-    if u.op in _FLAT:
+    if u.op in _FLAT and u.op is not Ops.DETACH:
         return []
     if u.op is Ops.DERIVATIVE and u.arg is None:
         return [at for at in range(1, len(u.src), 2) if u.src[at] in leads]

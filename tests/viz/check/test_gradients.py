@@ -237,7 +237,8 @@ def test_no_rule_of_a_program_is_blamed(name: str) -> None:
     KEPT.clear()
     steps = judged(PROGRAMS[name])
     assert steps
-    assert [(n, v) for n, _, v in steps if v.kind != "sampled"] == []
+    assert [(n, v) for n, _, v in steps if v.kind not in ("sampled", "proved")] == []
+    assert {n for n, _, v in steps if v.kind == "proved"} <= {"no_gradient"}
 
 
 @pytest.mark.parametrize("dtype", [dtypes.float16, dtypes.bfloat16, dtypes.float64, *dtypes.fp8s])
@@ -249,6 +250,32 @@ def test_no_rule_is_blamed_for_rounding(dtype: DType) -> None:
         return ((x.exp2() * y.sin()).sum(1).abs().log() + x.max(1) + (x / y).mean(1)).sum()
 
     assert [(n, v) for n, _, v in judged(program) if v.kind != "sampled"] == []
+
+
+def test_where_a_gradient_is_stopped() -> None:
+    x, w = leaf(4), leaf(4)
+
+    def program() -> Tensor:
+        return ((x * w).detach() * x + x.detach() * w).sum()
+
+    steps = judged(program)
+    stops = [before for name, before, verdict in steps if name == "no_gradient"]
+    assert [before.src[0].op for before in stops] == [Ops.DETACH] * 2
+    assert {verdict.kind for name, _, verdict in steps if name == "no_gradient"} == {"proved"}
+    for before in stops:
+        assert Gradients().judge(before, before.src[1]).kind == "differs"
+        assert Gradients().judge(before, before.src[0].const_like(0)).kind == "proved"
+    assert x.grad is not None and w.grad is not None
+    np.testing.assert_allclose(x.grad.numpy(), (x * w).numpy())
+    np.testing.assert_allclose(w.grad.numpy(), x.numpy())
+
+
+def test_what_is_detached_alone_has_no_steps() -> None:
+    """Nothing flows there, and no rule is asked that would not be without an observer."""
+    x = leaf(4)
+    with recording() as seen:
+        assert gradients(x.detach().sum().uop, UOp.const(dtypes.float32, 1), [x.uop]) == {}
+    assert seen.matches == []
 
 
 def test_kinks_are_left_out_and_that_is_said() -> None:

@@ -41,6 +41,8 @@ class Gradients:
             have, want = (f"{u.dtype} of shape {u.shape}" for u in (after, share.source))
             if have != want:
                 return Verdict("differs", "a gradient is like its source", 0, 0.0, (), want, have)
+            if node.op is Ops.DETACH:
+                return _stopped(share)
             return self._judge(share)
         except FAILURES as error:
             return uncomputed(error)
@@ -89,3 +91,11 @@ class Gradients:
                 answer = uncomputed(error)
             self._known[key] = answer
         return answer
+
+
+def _stopped(share: Share) -> Verdict:
+    """The answer about what is detached, which has no gradient whatever it computes."""
+    zero = share.source.const_like(0)
+    if share.after is zero:
+        return Verdict("proved", "what is detached has no gradient")
+    return Verdict("differs", "what is detached has no gradient", 0, 0.0, (), "0", "a gradient")
