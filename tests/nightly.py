@@ -31,6 +31,7 @@ LIMIT = ("--timeout", "7200")  # seconds that a test may take: the many cases of
 FUZZ: tuple[tuple[str, str, int], ...] = (
     # 4 tests: 5,000 programs
     ("random programs", "tests/core/tensor/test_random_tensor_programs.py", 1_250),
+    ("lengths that are variables", "tests/core/tensor/test_random_lengths.py", 5_000),
     ("programs that write in place", "tests/core/tensor/running/test_random_inplace.py", 2_500),
     ("opts", "tests/core/passes/test_fuzz_opts.py", 2_000),
     ("kernels by hand", "tests/core/tensor/running/test_random_kernel_calls.py", 2_500),

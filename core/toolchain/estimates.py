@@ -39,6 +39,20 @@ def flops_of(uops: Sequence[UOp]) -> int:
     return total
 
 
+def iterations_of(uops: Sequence[UOp]) -> int:
+    """Iterations of the loops of a linear program in all, at the upper bounds of their lengths."""
+    total, times = 0, 1
+    waiting: list[int] = []
+    for u in uops:
+        if u.op is Ops.RANGE:
+            waiting.append(times)
+            times *= length_of(u)
+            total += times
+        elif u.op is Ops.END and waiting:
+            times = waiting.pop()
+    return total
+
+
 def bytes_of(ast: UOp) -> int:
     """Bytes that a kernel reads and writes when nothing is read twice: of shaped values, what their
     views reach; of loops, an element for each iteration, up to the whole memory."""

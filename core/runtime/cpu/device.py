@@ -1,18 +1,20 @@
 """The CPU: kernels compiled by LLVM in this process, called through ctypes.
 
 A kernel whose outermost loop is marked THREAD is shared out between cores; ctypes lets go of the
-interpreter lock while machine code runs.
+interpreter lock while machine code runs. A long kernel that the main thread asks for runs beside
+it, so that Ctrl-C and alarms end the waiting; what comes next waits for the kernel itself.
 """
 
 from __future__ import annotations
 
 import ctypes
 import os
+import threading
 import time
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import lru_cache, partial
+from typing import Any, Final
 
 from core.dtype import DType
 from core.helpers import CPU_THREADS, ceildiv
@@ -20,6 +22,7 @@ from core.runtime.base import ComputeDevice, values_of
 from core.runtime.buffer import Buffer
 from core.runtime.host import HostAllocator
 from core.toolchain import llvm_compiler
+from core.toolchain.estimates import iterations_of
 from core.toolchain.processor import host_target
 from core.toolchain.program import Program
 
@@ -33,6 +36,36 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+LONG: Final = 1 << 26
+"""Iterations of all loops from which on a kernel may take so long that somebody interrupts it."""
+_left: Final[list[tuple[Future[None], Sequence[Buffer]]]] = []
+"""Kernels whose waiting was interrupted, with the memory that they use."""
+
+
+@lru_cache(maxsize=1)
+def _beside() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max_workers=1, thread_name_prefix="uopviz-long")
+
+
+def _wait_beside(run: Callable[[], None], buffers: Sequence[Buffer]) -> None:
+    """Runs a kernel to its end in another thread. An exception of a signal's handler ends the
+    waiting alone: machine code is not stopped, and its memory stays."""
+    running = _beside().submit(run)
+    try:
+        running.result()
+    except BaseException:
+        if not running.done():
+            _left.append((running, buffers))
+        raise
+
+
+def _wait_for_left() -> None:
+    """Returns when kernels whose waiting was interrupted have ended."""
+    while _left:
+        _left[0][0].result()
+        del _left[0]
 
 
 @lru_cache(maxsize=1)
@@ -53,6 +86,7 @@ class CpuRunner:
         self._numbers = tuple(a.number for a in program.arguments)
         self._names = tuple(v.arg[0] for v in program.variables)
         self._iterations = program.threads
+        self._long = iterations_of(program.uops) >= LONG
         types: list[Any] = [ctypes.c_void_p] * len(self._numbers)
         types += [_argument_type(v.dtype) for v in program.variables]
         types += [ctypes.c_int32] * (2 if program.threads else 0)
@@ -66,12 +100,18 @@ class CpuRunner:
         args: list[int] = [buffers[number].address for number in self._numbers]
         if self._names:
             args += values_of(self._name, self._names, variables)
+        if _left:
+            _wait_for_left()
+        run = self._shared_out if self._iterations else self._at_once
         start = time.perf_counter()
-        if self._iterations:
-            self._shared_out(args)
+        if self._long and threading.current_thread() is threading.main_thread():
+            _wait_beside(partial(run, args), buffers)
         else:
-            self._function(*args)
+            run(args)
         return time.perf_counter() - start
+
+    def _at_once(self, args: list[int]) -> None:
+        self._function(*args)
 
     def _shared_out(self, args: list[int]) -> None:
         share = ceildiv(self._iterations, min(cores(), self._iterations))
@@ -91,3 +131,6 @@ class CpuDevice(ComputeDevice):
 
     def load(self, program: Program) -> CpuRunner:
         return CpuRunner(program)
+
+    def synchronize(self) -> None:
+        _wait_for_left()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from core.dtype import dtypes
 from core.errors import DTypeError, ShapeError
@@ -73,9 +73,9 @@ def quantile(
         raise DTypeError(
             f"unknown interpolation {interpolation!r}", hint=f"use one of {', '.join(_BETWEEN)}"
         )
-    several = not isinstance(q, int | float) and not (isinstance(q, TensorBase) and not q.ndim)
-    given = q.tolist() if isinstance(q, TensorBase) else q
-    parts = [float(p) for p in given] if isinstance(given, list | tuple) else [float(given)]
+    given: Any = q.tolist() if isinstance(q, TensorBase) else q
+    several = isinstance(given, list | tuple)
+    parts = [float(p) for p in (given if several else [given])]
     if any(not 0 <= p <= 1 for p in parts):
         raise ShapeError(f"quantile at {parts}", hint="parts are from 0 to 1")
     x = self.reshape(-1) if axis is None or not self.ndim else self
