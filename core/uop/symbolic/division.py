@@ -65,6 +65,31 @@ def divide_quotient_and_constant(x: UOp, c1: UOp, k: UOp, c2: UOp) -> UOp | None
     return made.node(x) // both if both <= dtypes.max(x.dtype) else None
 
 
+@rule((UPat.var("x", dtypes.sints) // c1) * -1 + UPat.cvar("k", vec=False))
+def add_negated_quotient(x: UOp, c1: UOp, k: UOp) -> UOp | None:
+    """k - (a - x) // c -> (x + k * c + c - 1 - a) // c  when c > 0, neither dividend is ever
+    negative, and nothing wraps around"""
+    c, total = int(c1.arg), exact(x)
+    if c <= 0 or not total.terms or max(total.terms.values()) > 0 or x.vmin < 0:
+        return None
+    terms = {term: -f for term, f in total.terms.items()}
+    made = Sum(terms, int(k.arg) * c + c - 1 - total.constant)
+    return made.node(x) // c if made.low >= 0 and made.fits(x) else None
+
+
+@rule(x // (y * c))
+def divide_by_multiple(x: UOp, y: UOp, c: UOp) -> UOp | None:
+    """(k a) // (k y) -> a // y, for sums a and a constant k > 1, when nothing wraps around"""
+    total = exact(x)
+    common = math.gcd(total.gcd, total.constant, int(c.arg))
+    if common < 2 or c.arg <= 0 or not is_exact(y * c):
+        return None
+    terms = {term: f // common for term, f in total.terms.items()}
+    made = Sum(terms, total.constant // common)
+    rest = int(c.arg) // common
+    return made.node(x) // (y if rest == 1 else y * rest) if made.fits(x) else None
+
+
 @rule((x % c1) % c2)
 def remainder_twice(x: UOp, c1: UOp, c2: UOp) -> UOp | None:
     """x % c1 % c2 -> x % c2  when c2 divides c1"""
@@ -269,6 +294,8 @@ division = PatternMatcher(
         remainder_by_negative,
         divide_twice,
         divide_quotient_and_constant,
+        add_negated_quotient,
+        divide_by_multiple,
         remainder_twice,
         divide_remainder,
         divide_product,

@@ -92,3 +92,85 @@ def test_every_length_on_every_device(device: str) -> None:
         )
         with Context(NOOPT=1):
             assert np.isclose(a[:end].sum().item(), x[part].sum(), rtol=1e-4, atol=1e-4)
+
+
+def stored(condition: UOp, value: float, *ranges: UOp) -> UOp:
+    """A store that leaves what is there where the condition does not hold."""
+    memory = UOp(Ops.DEFINE_GLOBAL, dtypes.float32.ptr(64), (), 0)
+    place = memory.index(sum((r * s for r, s in zip(ranges, (4, 1), strict=False)), ranges[0] * 0))
+    kept = condition.where(UOp.const(dtypes.float32, value), place.load())
+    return UOp.sink(place.store(kept).end(*ranges))
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(None, N), (N - 2, None), (N, N + 3), (N, N + 1), (N + 20, N + 40)]
+)
+def test_a_store_runs_where_something_changes(low: UOp | None, high: UOp | None) -> None:
+    r, column = UOp.range(16, 0), UOp.range(4, 1, AxisType.UPCAST)
+    clauses = [] if high is None else [r < high]
+    clauses += [] if low is None else [(r < low).ne(True)]
+    condition = clauses[0] if len(clauses) == 1 else clauses[0] & clauses[1]
+    found = trimmed(stored(condition, 7.0, r, column))
+    (store,) = (u for u in found.toposort() if u.op is Ops.STORE)
+    assert store.src[1].op is Ops.CONST
+    (loop,) = (u for u in loops(found) if u.arg[1] is AxisType.LOOP)
+    for n in range(25):
+
+        def known(u: UOp, n: int = n) -> int:
+            return u.substitute({N: N.const_like(n)}).simplify().arg
+
+        first = 0 if low is None else max(0, known(low))
+        last = 16 if high is None else min(16, known(high))
+        assert known(loop.src[0]) == max(0, last - first)
+        if last > first:
+            offset = (
+                store.src[0]
+                .src[1]
+                .substitute({loop: loop.const_like(0), column: column.const_like(0)})
+            )
+            assert known(offset) == 4 * first
+
+
+def test_part_of_a_tile_is_still_chosen() -> None:
+    r, lane = UOp.range(4, 0), UOp.range(4, 1, AxisType.UPCAST)
+    found = trimmed(stored(r * 4 + lane < N, 7.0, r, lane))
+    (loop,) = (u for u in loops(found) if u.arg[1] is AxisType.LOOP)
+    for n, iterations in ((0, 0), (1, 1), (4, 1), (5, 2), (16, 4), (24, 4)):
+        assert loop.src[0].substitute({N: N.const_like(n)}).simplify().arg == iterations
+    (store,) = (u for u in found.toposort() if u.op is Ops.STORE)
+    assert store.src[1].op is Ops.WHERE
+
+
+@pytest.mark.parametrize("case", ["threads", "memory", "constant"])
+def test_what_is_stored_everywhere_is_left_alone(case: str) -> None:
+    kind = AxisType.THREAD if case == "threads" else AxisType.LOOP
+    r = UOp.range(16, 0, kind)
+    condition = r < N
+    if case == "memory":
+        counts = UOp(Ops.DEFINE_GLOBAL, dtypes.int32.ptr(1), (), 1)
+        condition = r < counts.index(0).load()
+    elif case == "constant":
+        condition = r < 5
+    kernel = stored(condition, 7.0, r)
+    assert trimmed(kernel) is kernel
+
+
+@pytest.mark.parametrize("opt", [0, 1, 2, 3])
+@pytest.mark.parametrize("device", ["CPU", "REFERENCE", "PTX:EMU", "AMD:EMU"])
+def test_parts_are_written(device: str, opt: int) -> None:
+    x = np.arange(48, dtype=np.float32).reshape(12, 4)
+    begin, end = Variable("b", 0, 12), Variable("e", 0, 12)
+    with Context(OPT=opt):
+        for b, e in ((0, 5), (3, 7), (4, 4), (7, 3), (11, 12)):
+            t, wanted = Tensor(x, device=device).realize(), x.copy()
+            t[begin.bind(b) : end.bind(e)] = 5.0
+            wanted[b:e] = 5
+            np.testing.assert_array_equal(t.numpy(), wanted)
+            t[: end.bind(e)] += 1
+            wanted[:e] += 1
+            np.testing.assert_array_equal(t.numpy(), wanted)
+            if b < 12:
+                place = Variable("p", 0, 11).bind(b)
+                t[place, 1:3] = Tensor([8.0, 9.0], device=device)
+                wanted[b, 1:3] = 8, 9
+                np.testing.assert_array_equal(t.numpy(), wanted)

@@ -112,6 +112,16 @@ PROOFS: dict[str, Template] = {
     "divide_quotient_and_constant": lambda d: (
         (d.var("a", 0) // d.const(2, 3, 5) + d.const(0, 1, 2, 3, -1)) // d.const(2, 3, 4)
     ),
+    "add_negated_quotient": lambda d: (
+        ((v := d.var("a", 0)) * d.const(-1, -1, -2) + (int(v.vmax) + d.rng.randint(-1, 9)))
+        // d.const(2, 3, 4)
+        * -1
+        + (int(v.vmax) // 2 + d.rng.randint(-2, 9))
+    ),
+    "divide_by_multiple": lambda d: (
+        (d.var("a") * d.const(2, 4, 6) + d.var("b") * d.const(2, 4) + d.const(0, 2, 8))
+        // (d.var("c") * d.const(2, 4, 6))
+    ),
     "remainder_twice": lambda d: d.var("a") % d.const(2, 4, 12, 100) % d.const(2, 3, 4),
     "divide_remainder": lambda d: d.var("a") % d.const(8, 12, 100) // d.const(2, 4),
     "divide_product": lambda d: d.var("a", 0) * (v := d.var("b", d.rng.choice((1, -9)))) // v,
@@ -160,7 +170,14 @@ PROOFS: dict[str, Template] = {
     ),
     "and_given_each": clauses,
 }
-ONLY_SIGNED = {"subtract", "negate", "divide_by_negative", "remainder_by_negative", "and_ones"}
+ONLY_SIGNED = {
+    "add_negated_quotient",
+    "subtract",
+    "negate",
+    "divide_by_negative",
+    "remainder_by_negative",
+    "and_ones",
+}
 
 
 @pytest.mark.parametrize("name", PROOFS)
