@@ -95,8 +95,9 @@ def _flows_to(u: UOp, leads: Collection[UOp]) -> list[int]:
     """The numbers of the sources of `u` that its gradient flows on to."""
     if u.op in _FLAT and u.op is not Ops.DETACH:
         return []
-    if u.op is Ops.DERIVATIVE and u.arg is None:
-        return [at for at in range(1, len(u.src), 2) if u.src[at] in leads]
+    if u.op is Ops.DERIVATIVE:
+        step = 2 if u.arg is None else 1
+        return [at for at in range(1, len(u.src), step) if u.src[at] in leads]
     first = u.op is Ops.ASSIGN
     return [at for at, s in enumerate(u.src) if at >= first and s in leads]
 
