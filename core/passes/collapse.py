@@ -84,6 +84,33 @@ def sum_of_product(red: UOp, c: UOp, x: UOp) -> UOp | None:
     return _sum_where(red, c, x)
 
 
+@rule(UPat(Ops.REDUCE, dtypes.ints, (UPat(Ops.ADD, src=(UPat.var("x"), UPat.var("y"))),), Ops.ADD,
+           allow_any_len=True, name="red"))  # fmt: skip
+def sum_of_sum(red: UOp, x: UOp, y: UOp) -> UOp | None:
+    """sum(x + y, r) -> sum(x, r) + sum(y, r)  for integers, where neither sum needs its loop"""
+    if (first := _alone(red, x)) is None or (second := _alone(red, y)) is None:
+        return None
+    return first + second
+
+
+def _alone(red: UOp, x: UOp) -> UOp | None:
+    """The sum of a part of what `red` adds up, without a loop of it; None where it needs them."""
+    mine = x.reduce(red.arg, *red.src[1:])
+    if x.op is Ops.WHERE and x.src[2].op is Ops.CONST and x.src[2].arg == 0:
+        return _sum_where(mine, x.src[0], x.src[1])
+    if x.op is Ops.WHERE and x.src[1].op is Ops.CONST and x.src[1].arg == 0:
+        return _sum_where(mine, _opposite(x.src[0]), x.src[2])
+    if x.op is Ops.CAST and dtypes.is_bool(x.src[0].dtype):
+        return _sum_where(mine, x.src[0], x.const_like(1))
+    if x.op is Ops.ADD:
+        parts = [_alone(red, s) for s in x.src]
+        return None if parts[0] is None or parts[1] is None else parts[0] + parts[1]
+    unused = [r for r in red.src[1:] if r not in x.ranges and r.src[0].op is Ops.CONST]
+    if not unused:
+        return None
+    return repeated(red.arg, _without(mine, x, unused), prod(size_of(r) for r in unused))
+
+
 def _sum_where(red: UOp, condition: UOp, x: UOp) -> UOp | None:
     conditions = list(clauses(condition))
     for loop in red.src[1:]:
@@ -166,6 +193,7 @@ collapsing = PatternMatcher(
         sum_of_other_choice,
         sum_of_condition,
         sum_of_product,
+        sum_of_sum,
     ],
     name="collapse",
 )

@@ -125,6 +125,11 @@ CASES: dict[str, tuple[UOp, ...]] = {
         total((R < X).cast(dtypes.int32)),
         total((R * 3 + 2).eq(X).cast(dtypes.float32)),
     ),
+    "sum_of_sum": (
+        total((R < X).where(num(1, Y), 0) + R.eq(Y).where(num(5, Y), 0)),
+        total((R < X).where(Y, 0) + Y),
+        total((R < X).cast(dtypes.int32) + R.ne(X).where(num(0, Y), Y + R) + X),
+    ),
     "sum_of_product": (total(R.eq(X).cast(dtypes.int32) * (Y + R)),),
 }
 
@@ -147,6 +152,14 @@ def test_reduces_have_the_value_of_their_loop(name: str, before: UOp) -> None:
         env: dict[UOp, float] = {X: m, Y: n, F: number}
         got, want = value_with(made, env), looped(before, env)
         assert got == want or same(got, want), (m, n, number)
+
+
+def test_sums_that_need_the_loop_keep_it_once() -> None:
+    memory = UOp(Ops.DEFINE_GLOBAL, dtypes.int32.ptr(10), (), 0)
+    total_of = (memory.index(R).load() + (R < X).where(num(1, Y), 0)).reduce(Ops.ADD, R)
+    assert collapse(UOp.sink(total_of), CPU).src[0] is total_of
+    floats = ((R < X).where(num(1, F), 0.0) + R.eq(Y).where(num(5, F), 0.0)).reduce(Ops.ADD, R)
+    assert RULES["sum_of_sum"] and collapse(UOp.sink(floats), CPU).src[0] is floats
 
 
 def test_every_rule_has_a_case() -> None:
