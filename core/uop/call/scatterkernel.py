@@ -135,7 +135,9 @@ def _over(
         gate = gate & (n < first).logical_not() & (n < first + places.size)
     if places.inside is not None:
         gate = gate & places.inside
-    place = out.at(*(n if k == how.axis else i for k, i in enumerate(at)), gate=gate)
+    # the gate says so, too: but who has a kernel from a stranger believes no gate
+    held = n.maximum(0).minimum(out.shape[how.axis] - 1)
+    place = out.at(*(held if k == how.axis else i for k, i in enumerate(at)), gate=gate)
     memory = out.pointer if before is None else out.pointer.after(before)
     if start:
         value = UOp.const(out.dtype, how.start(out.dtype))
