@@ -188,6 +188,9 @@ DONT_GROUP_REDUCES: Final = Flag(
 DONT_REALIZE_EXPAND: Final = Flag(
     "DONT_REALIZE_EXPAND", 0, "1 computes costly values again wherever they are repeated"
 )
+PUSH_CONTIGUOUS: Final = Flag(
+    "PUSH_CONTIGUOUS", 0, "1 lets arithmetic on a contiguous() value take it as it was before that"
+)
 FUSE_CONV_BW: Final = Flag(
     "FUSE_CONV_BW",
     0,

@@ -7,6 +7,7 @@ decides what is stored.
 from __future__ import annotations
 
 from core.dtype import ConstType
+from core.helpers import PUSH_CONTIGUOUS
 from core.passes.identities import identity
 from core.uop import GroupOp, Ops, PatternMatcher, UOp, UPat, rule
 
@@ -28,6 +29,14 @@ def forget_gradient_marks(x: UOp) -> UOp:
 def forget_derivative(u: UOp) -> UOp:
     """derivative(f, x, df/dx, ...) -> f"""
     return u.src[0]
+
+
+@rule(UPat(GroupOp.Elementwise, name="u"))
+def push_contiguous(u: UOp) -> UOp | None:
+    """f(contiguous(x)) -> f(x)  with PUSH_CONTIGUOUS=1: the barrier holds for what is stored"""
+    if not PUSH_CONTIGUOUS or not any(s.op is Ops.CONTIGUOUS for s in u.src):
+        return None
+    return u.rebuild(tuple(s.src[0] if s.op is Ops.CONTIGUOUS else s for s in u.src))
 
 
 @rule(UPat(_computed, name="x"))
@@ -106,6 +115,7 @@ simplification = PatternMatcher(
     [
         forget_gradient_marks,
         forget_derivative,
+        push_contiguous,
         empty_result,
         pad_of_nothing,
         reduce_of_nothing,

@@ -57,6 +57,7 @@ CASES: dict[str, Callable[[UOp, UOp, UOp], UOp]] = {
     "fuse_before_view": lambda x, y, e: (x + y).permute((1, 0)).fuse().permute((1, 0)) * y,
     "fuse_of_no_computation": lambda x, y, e: x.fuse() + (x + y).fuse().fuse(),
     "note_fused": lambda x, y, e: (x.r(Ops.ADD, (1,)).expand(PAIR) + y).fuse(),
+    "push_contiguous": lambda x, y, e: x.permute((1, 0)).contiguous() + y.permute((1, 0)),
     "forget_derivative": lambda x, y, e: (x * x).derivative((x, x + x)) + y,
     "empty_result": lambda x, y, e: e.permute((1, 0)) + e.permute((1, 0)),
     "pad_of_nothing": lambda x, y, e: e.pad(((1, 1), (0, 0))) + x,
@@ -170,7 +171,8 @@ def test_rule_fires_and_keeps_the_value(name: str) -> None:
     else:
         inside = next(u.src[0] for u in root.toposort() if u.op is Ops.BITCAST)
         want = np.ascontiguousarray(of_graph(inside, g.memory)).view(np.int16)
-    with recording() as steps, Context(SPLIT_REDUCE=64):
+    asked = int(name == "push_contiguous")
+    with recording() as steps, Context(SPLIT_REDUCE=64, PUSH_CONTIGUOUS=asked):
         items, realized = create_schedule(UOp.sink(root))
     assert name in steps.rules
     run(items, g.memory)
