@@ -19,7 +19,7 @@ from core.helpers import NOOPT
 from core.kernelname import kernel_name
 from core.passes.optimize import settings
 from core.passes.pipeline import lower_to_text, program_of, run_passes
-from core.passes.verify import verify_program
+from core.passes.program.verify import verify_program
 from core.render.kinds import SEARCH
 from core.render.listing import Listing
 from core.render.renderers import Render, renderers

@@ -42,7 +42,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("core.passes.schedule.multi",),
     ("core.passes.decompose", "core.passes.optimize", "core.passes.schedule"),
     ("core.passes.ptx",),
-    ("core.passes",),
+    ("core.passes", "core.passes.loops", "core.passes.program", "core.passes.vectors"),
     ("core.render", "core.render.c_lines", "core.render.llvm_lines", "core.render.ptx_lines"),
     ("core.toolchain",),
     ("core.kernelname",),

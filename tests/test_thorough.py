@@ -66,7 +66,11 @@ def test_the_cheapest_stay(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "touches", "leaves"),
     [
-        ("core/passes/expand.py", "tests/core/passes/test_final.py", "tests/viz/test_cli.py"),
+        (
+            "core/passes/vectors/expand.py",
+            "tests/core/passes/test_final.py",
+            "tests/viz/test_cli.py",
+        ),
         ("tests/viz/samples.py", "tests/viz/share/test_answers.py", "tests/core/test_jit.py"),
         (
             "viz/share/packed/dense.py",

@@ -15,24 +15,24 @@ from typing import Final
 import core.passes.guarantees as given
 import core.passes.ptx.guarantees as ptx
 from core.helpers import SPEC
-from core.passes.collapse import collapse
 from core.passes.contract import Pass, position, run_table
 from core.passes.decompose import decompose
-from core.passes.devectorize import devectorize
-from core.passes.expand import expand
-from core.passes.final import final, gates_to_ifs
-from core.passes.gpudims import gpudims
-from core.passes.grouped import grouped
-from core.passes.linearize import linearize
-from core.passes.loadstore import loadstore
-from core.passes.loops import loops
+from core.passes.loops.collapse import collapse
+from core.passes.loops.gpudims import gpudims
+from core.passes.loops.grouped import grouped
+from core.passes.loops.loops import loops
+from core.passes.loops.reduce import reduce
+from core.passes.loops.stage import stage
+from core.passes.loops.trim import trim
 from core.passes.lower import lower
 from core.passes.optimize import optimize
+from core.passes.program.final import final, gates_to_ifs
+from core.passes.program.linearize import linearize
 from core.passes.ptx import casts, copies, memory, operands, operations
-from core.passes.reduce import reduce
 from core.passes.simplify import simplify
-from core.passes.stage import stage
-from core.passes.trim import trim
+from core.passes.vectors.devectorize import devectorize
+from core.passes.vectors.expand import expand
+from core.passes.vectors.loadstore import loadstore
 from core.target import Target
 from core.uop import Ops, UOp
 from core.uop.kernelinfo import KernelInfo, Opt

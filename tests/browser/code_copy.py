@@ -12,7 +12,7 @@ from typing import Final
 
 from tests.browser.served import ROOT, Process, environment, record
 
-RULE_FILE: Final = "core/passes/reduce.py"
+RULE_FILE: Final = "core/passes/loops/reduce.py"
 RULE: Final = "reduce_in_loop"
 WAS: Final = "UOp.const(red.dtype, identity(red.arg, red.dtype))"
 IS: Final = "UOp.const(red.dtype, 1 + identity(red.arg, red.dtype))"

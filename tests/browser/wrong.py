@@ -16,7 +16,7 @@ RIGHT, WRONG = "identity(red.arg, red.dtype)", "identity(red.arg, red.dtype) + 1
 
 
 def broken_copy(
-    folder: Path, file: str = "core/passes/reduce.py", right: str = RIGHT, wrong: str = WRONG
+    folder: Path, file: str = "core/passes/loops/reduce.py", right: str = RIGHT, wrong: str = WRONG
 ) -> Path:
     """The project in `folder`, with the wrong rule."""
     skipped = shutil.ignore_patterns("src", "test", "node_modules")

@@ -48,7 +48,7 @@ def shows_the_mistake(reader: Reader, copy: Path) -> None:
     answer = reader.page.get_by_role("region", name="Which step is wrong")
     reader.clicks("Show the wrong step", within=answer)
     expect(answer).to_have_count(0)
-    lines = (copy / "core/passes/reduce.py").read_text().splitlines()
+    lines = (copy / "core/passes/loops/reduce.py").read_text().splitlines()
     (mistake,) = (line.strip() for line in lines if WRONG in line)
     heading = reader.explorer.inspector.get_by_role("heading", name=RULE, level=2)
     expect(heading).to_be_visible()

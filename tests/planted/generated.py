@@ -20,14 +20,14 @@ SEED: Final = 1
 _KINDS: Final[Mapping[str, Kind]] = {
     "core/uop/symbolic": "integers, interaction of rules",
     "core/passes/decompose": "decompositions",
-    "core/passes/collapse.py": "collapse",
+    "core/passes/loops/collapse.py": "collapse",
     "core/passes/schedule/multi": "several devices, lengths, gradients, renderers, memory",
     "core/passes/schedule": "views, schedule, size 1",
-    "core/passes/trim.py": "several devices, lengths, gradients, renderers, memory",
+    "core/passes/loops/trim.py": "several devices, lengths, gradients, renderers, memory",
     "core/gradient.py": "several devices, lengths, gradients, renderers, memory",
     "core/passes/ptx": "GPU dims, PTX, tensor cores",
-    "core/passes/gpudims.py": "GPU dims, PTX, tensor cores",
-    "core/passes/products.py": "GPU dims, PTX, tensor cores",
+    "core/passes/loops/gpudims.py": "GPU dims, PTX, tensor cores",
+    "core/passes/vectors/products.py": "GPU dims, PTX, tensor cores",
     "core/passes": "lower to devectorize, lanes, opts, gates",
 }
 """The kind of the mistakes in a file or folder; the first that fits."""

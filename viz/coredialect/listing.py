@@ -1,9 +1,9 @@
 """Text of a linear program, worked out from the nodes of a trace when it is shown.
 
 Recording it would take a tenth of what recording costs, and as much room as the text that is
-compiled. The words are those of `core.passes.order`; a program with a node that `core` cannot make,
-or with more loops than any has, has none. Takes what it needs from the budget in force, before it
-makes it. Never runs any code of the trace.
+compiled. The words are those of `core.passes.program.order`; a program with a node that `core`
+cannot make, or with more loops than any has, has none. Takes what it needs from the budget in
+force, before it makes it. Never runs any code of the trace.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
-from core.passes.order import order_report
+from core.passes.program.order import order_report
 from viz.budget import take
 from viz.coredialect.facts import INVALID, CoreFacts
 from viz.read.tracefile import TraceFile

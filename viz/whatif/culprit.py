@@ -15,7 +15,7 @@ from typing import Final
 from core.errors import SpecError, UopvizError
 from core.passes.contract import Pass, check_contract, undone
 from core.passes.pipeline import PASSES, TEXT_PASSES, entry, program_of
-from core.passes.verify import verify_program
+from core.passes.program.verify import verify_program
 from core.prove.decide import Checker
 from core.render.renderers import renderers
 from core.runtime.reference.kernel import evaluate_kernel

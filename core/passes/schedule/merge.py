@@ -10,9 +10,9 @@ Why that is right: members stand in the order in which they could run one by one
 kernel has to run between them, so each finds all other memory as it would then. No two write the
 same memory. What one of them writes, the others read at the element that they store themselves, in
 one of two states: before, by a load, and an iteration does all of its loads before its stores
-(core/passes/linearize.py); or after, as the value itself. No iteration reads what another stores,
-so iterations may run in any order, and no pointer stands for the memory of another, as `restrict`
-promises to C compilers.
+(core/passes/program/linearize.py); or after, as the value itself. No iteration reads what another
+stores, so iterations may run in any order, and no pointer stands for the memory of another, as
+`restrict` promises to C compilers.
 """
 
 from __future__ import annotations

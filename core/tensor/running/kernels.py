@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 from core.dtype import DType, DTypeLike, dtypes, to_dtype
 from core.errors import CompileError, DeviceError, DTypeError, ShapeError, UopvizError
 from core.helpers import prod
-from core.passes.written import check_written
+from core.passes.program.written import check_written
 from core.runtime.device import Device
 from core.target import Target
 from core.tensor.calls.origin import here, own_lines, raised_at

@@ -98,7 +98,7 @@ class Observer(Protocol):
 
     def linear(self, target: str, uops: Sequence[UOp]) -> None:
         """The linear program of the current kernel, for a target. Its text and the reasons for its
-        order follow from the nodes: `core.passes.order.order_report`."""
+        order follow from the nodes: `core.passes.program.order.order_report`."""
 
     def kernel(self, ast: UOp, program: object) -> None:
         """Inside a kernel context: the finished Program."""

@@ -1,7 +1,7 @@
 """The verifier of graphs: applies the rules of a stage (`rules.py`, `machine.py`) to
 every node.
 
-Never changes a graph. Linear programs have more to them: see `core/passes/verify.py`.
+Never changes a graph. Linear programs have more to them: see `core/passes/program/verify.py`.
 """
 
 from __future__ import annotations

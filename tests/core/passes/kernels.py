@@ -12,7 +12,7 @@ import numpy as np
 from core.dtype import DType, dtypes
 from core.helpers import Context
 from core.passes.pipeline import lower_kernel
-from core.passes.verify import verify_program
+from core.passes.program.verify import verify_program
 from core.runtime.reference.kernel import evaluate_kernel
 from core.shape import ShapeTracker
 from core.target import Target, targets

@@ -11,7 +11,7 @@ import numpy as np
 
 from core.errors import CompileError
 from core.helpers import argsort, prod
-from core.passes.collapse import collapse
+from core.passes.loops.collapse import collapse
 from core.passes.lower import lower
 from core.passes.optimize import Kernel, apply_opt
 from core.passes.optimize.kernel import run_by_groups

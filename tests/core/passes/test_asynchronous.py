@@ -12,8 +12,8 @@ from core.compile import compile_kernel, sources_for
 from core.dtype import AddrSpace, DType, dtypes
 from core.errors import CompileError, FormatError, RenderError
 from core.passes.pipeline import TEXT_PASSES, run_passes
+from core.passes.program.verify import verify_program
 from core.passes.ptx.copies import copy_of_load, copying
-from core.passes.verify import verify_program
 from core.render import ptx
 from core.runtime.reference.kernel import evaluate_kernel
 from core.target import targets

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from core.dtype import dtypes
-from core.passes.collapse import collapse, collapsing
+from core.passes.loops.collapse import collapse, collapsing
+from core.passes.loops.solve import Relation, solve
 from core.passes.pipeline import lower_kernel
-from core.passes.solve import Relation, solve
 from core.runtime.reference.kernel import evaluate_kernel
 from core.shape import ShapeTracker
 from core.uop import Ops, PatternMatcher, UOp

@@ -7,9 +7,9 @@ import pytest
 
 from core.dtype import dtypes
 from core.helpers import Context
-from core.passes.devectorize import Width, operand_lanes
-from core.passes.expand import expand, unroll_unrolled
 from core.passes.optimize.pad import Padding, pad_product
+from core.passes.vectors.devectorize import Width, operand_lanes
+from core.passes.vectors.expand import expand, unroll_unrolled
 from core.target import targets
 from core.uop import Ops, PatternMatcher, UOp, graph_rewrite
 from core.uop.kernelinfo import AxisType

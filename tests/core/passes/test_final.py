@@ -7,7 +7,7 @@ import pytest
 
 from core import Tensor
 from core.dtype import DType, dtypes
-from core.passes.final import final
+from core.passes.program.final import final
 from core.target import Target, targets
 from core.uop import Ops, UOp
 from core.uop.call.kernelcall import Parameter

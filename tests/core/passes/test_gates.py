@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.passes.final import final, gates_to_ifs
-from core.passes.linearize import linearize
-from core.passes.verify import verify_program
+from core.passes.program.final import final, gates_to_ifs
+from core.passes.program.linearize import linearize
+from core.passes.program.verify import verify_program
 from core.tensor import Tensor
 from core.uop import Ops, UOp
 from tests.core.passes import kernels

@@ -13,7 +13,7 @@ from core.compile import compile_kernel, sources_for
 from core.dtype import PtrDType, dtypes
 from core.errors import CompileError
 from core.helpers import prod
-from core.passes.gpudims import dimensions
+from core.passes.loops.gpudims import dimensions
 from core.target import targets
 from core.tensor import Tensor
 from core.uop import GroupOp, Ops, UOp

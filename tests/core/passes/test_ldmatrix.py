@@ -12,8 +12,8 @@ from core.compile import compile_kernel, sources_for
 from core.dtype import AddrSpace, DType, dtypes
 from core.errors import CompileError, FormatError, RenderError, RunError
 from core.isolation.safety import check_kernel
+from core.passes.program.verify import verify_program
 from core.passes.ptx.memory import Pointers, matrices_of_words, moves
-from core.passes.verify import verify_program
 from core.render import c, ptx
 from core.runtime.reference.kernel import evaluate_kernel
 from core.target import targets

@@ -15,8 +15,8 @@ from core.passes.optimize import Kernel, apply_opt
 from core.passes.optimize.kernel import run_by_groups
 from core.passes.optimize.merge import merge_loops
 from core.passes.pipeline import lower_kernel
+from core.passes.program.verify import verify_program
 from core.passes.simplify import simplify
-from core.passes.verify import verify_program
 from core.runtime.reference.kernel import evaluate_kernel
 from core.target import Target, targets
 from core.tensor import Tensor

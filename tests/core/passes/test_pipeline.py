@@ -71,7 +71,7 @@ class Names(NullObserver):
 
 
 def test_a_rewrite_is_named_after_its_module() -> None:
-    """In a trace, "loops: nest" leads to core/passes/loops.py."""
+    """In a trace, "loops: nest" leads to core/passes/loops/loops.py."""
     folder = Path(core.passes.__file__).parent
     stems = {path.stem for path in folder.rglob("*.py")} | {path.name for path in folder.iterdir()}
     x = Tensor.ones(4, 6).contiguous()

@@ -10,7 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.dtype import dtypes
-from core.passes.products import absorbing, gep_of_products, one_tile_each, product_takes_sum
+from core.passes.vectors.products import (
+    absorbing,
+    gep_of_products,
+    one_tile_each,
+    product_takes_sum,
+)
 from core.runtime.numeric import from_memory
 from core.runtime.reference.inputs import Values, random_inputs
 from core.runtime.reference.kernel import evaluate_kernel

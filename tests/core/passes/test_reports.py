@@ -13,7 +13,7 @@ import viz
 from core import Tensor
 from core.compile import compile_kernel
 from core.helpers import Context
-from core.passes.order import order_report
+from core.passes.program.order import order_report
 from core.passes.schedule import create_schedule
 from core.passes.schedule import pipeline as schedule_pipeline
 from core.passes.schedule.fanout import COMPUTE

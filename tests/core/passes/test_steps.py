@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from core.dtype import dtypes
 from core.errors import CompileError
 from core.passes.address import Lane, factor, lane_at, pieces, runs
-from core.passes.expand import expand, lanes_of
-from core.passes.final import final, gates_to_ifs
-from core.passes.gpudims import dimensions, gpudims
-from core.passes.linearize import linearize
-from core.passes.loadstore import affine, loadstore
-from core.passes.loops import loops
+from core.passes.loops.gpudims import dimensions, gpudims
+from core.passes.loops.loops import loops
+from core.passes.loops.reduce import reduce
+from core.passes.loops.solve import linear, solve
 from core.passes.lower import lower
-from core.passes.reduce import reduce
-from core.passes.solve import linear, solve
+from core.passes.program.final import final, gates_to_ifs
+from core.passes.program.linearize import linearize
+from core.passes.vectors.expand import expand, lanes_of
+from core.passes.vectors.loadstore import affine, loadstore
 from core.passes.view_index import view_index
 from core.runtime.reference.kernel import evaluate_kernel
 from core.shape import ShapeTracker

@@ -7,7 +7,7 @@ import pytest
 
 from core import Context, Tensor, Variable
 from core.dtype import dtypes
-from core.passes.trim import trim
+from core.passes.loops.trim import trim
 from core.target import targets
 from core.uop import Ops, UOp
 from core.uop.kernelinfo import AxisType

@@ -9,7 +9,7 @@ import pytest
 
 from core.dtype import AddrSpace, dtypes
 from core.errors import CompileError
-from core.passes.verify import verify_program
+from core.passes.program.verify import verify_program
 from core.target import Target, targets
 from core.uop import Ops, UOp
 from core.uop.kernelinfo import AxisType

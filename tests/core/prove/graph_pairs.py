@@ -14,20 +14,20 @@ from typing import Any, Final
 
 from core.dtype import DType, PtrDType, dtypes
 from core.errors import UopvizError
-from core.passes.collapse import collapsing
 from core.passes.decompose.replace import replacing
-from core.passes.expand import expanding
-from core.passes.final import for_scalars, for_vectors
 from core.passes.lanes import sink_lanes
+from core.passes.loops.collapse import collapsing
+from core.passes.loops.reduce import accumulate
+from core.passes.loops.trim import trimming
 from core.passes.lower import Loops, lowering
+from core.passes.program.final import for_scalars, for_vectors
 from core.passes.ptx.casts import casting
 from core.passes.ptx.integers import integers
-from core.passes.reduce import accumulate
 from core.passes.schedule.consts import folding
 from core.passes.schedule.push_views import pushing
 from core.passes.schedule.reduces import merging_reduces, reducing
 from core.passes.schedule.views import view_algebra
-from core.passes.trim import trimming
+from core.passes.vectors.expand import expanding
 from core.target import targets
 from core.uop import GroupOp, Ops, PatternMatcher, UOp, graph_rewrite
 from core.uop.facts.meaning import UNLESS_NAN, UNLESS_ZERO

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.passes.devectorize import devectorize
-from core.passes.final import final
-from core.passes.loadstore import loadstore
 from core.passes.pipeline import lower_to_text, program_of
+from core.passes.program.final import final
+from core.passes.vectors.devectorize import devectorize
+from core.passes.vectors.loadstore import loadstore
 from core.target import targets
 from core.uop.ops import Ops
 from core.uop.uop import UOp

@@ -74,12 +74,12 @@ OPTS = {
 """Of kernels for CPUs; others are optimised by the heuristic."""
 MISSING: list[tuple[str, str, str, str, Callable[[], UOp], str, str]] = [
     ("lower", "lower", "lowering", "index_iota", counted, "x86-64", "IOTA"),
-    ("expand", "expand", "expanding", "contract_lanes", product, "x86-64", "UNROLL"),
-    ("gpudims", "gpudims", "hardware", "hardware_range", product, "sm_90", "RANGE"),
-    ("reduce", "reduce", "accumulate", "reduce_in_loop", product, "x86-64", "REDUCE"),
-    ("loadstore", "loadstore", "moving", "store_runs", product, "x86-64", "INDEX"),
-    ("final", "final", "for_vectors", "store_gate", odd, "x86-64", "STORE"),
-    ("loops", "loops", "nesting", "nest_loops", product, "x86-64", "END"),
+    ("expand", "vectors.expand", "expanding", "contract_lanes", product, "x86-64", "UNROLL"),
+    ("gpudims", "loops.gpudims", "hardware", "hardware_range", product, "sm_90", "RANGE"),
+    ("reduce", "loops.reduce", "accumulate", "reduce_in_loop", product, "x86-64", "REDUCE"),
+    ("loadstore", "vectors.loadstore", "moving", "store_runs", product, "x86-64", "INDEX"),
+    ("final", "program.final", "for_vectors", "store_gate", odd, "x86-64", "STORE"),
+    ("loops", "loops.loops", "nesting", "nest_loops", product, "x86-64", "END"),
     ("ptx: operations", "ptx.operations", "_operations", "smaller_bool", compared, "sm_90",
      "CMPLT"),
     ("ptx: casts", "ptx.casts", "_casting", "cast_from_bool", converted, "sm_90", "CAST"),

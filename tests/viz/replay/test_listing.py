@@ -9,7 +9,7 @@ import pytest
 
 from core.compile import compile_kernel
 from core.errors import BudgetError, TraceError
-from core.passes.order import order_report
+from core.passes.program.order import order_report
 from core.tensor import Tensor
 from tests.core.passes import kernels
 from tests.core.passes.kernels import CPU

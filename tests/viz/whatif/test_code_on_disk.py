@@ -16,7 +16,7 @@ import pytest
 from tests.viz.whatif.running import record
 
 ROOT = Path(__file__).parents[3]
-RULE = "core/passes/reduce.py"
+RULE = "core/passes/loops/reduce.py"
 WAS = "UOp.const(red.dtype, identity(red.arg, red.dtype))"
 IS = "UOp.const(red.dtype, 1 + identity(red.arg, red.dtype))"
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from core.dtype import DType, dtypes
 from core.errors import CompileError
 from core.passes.pipeline import lower_to_text, run_passes
+from core.passes.program.verify import verify_program
 from core.passes.ptx.memory import READ_ONLY, moves
 from core.passes.ptx.operands import addressing
-from core.passes.verify import verify_program
 from core.render import ptx
 from core.runtime.emulator.machine import execute
 from core.runtime.emulator.prepare import prepare

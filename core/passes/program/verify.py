@@ -19,8 +19,8 @@ from typing import Final, NoReturn
 from core.dtype import AddrSpace, DType, PtrDType, dtypes
 from core.errors import CompileError
 from core.helpers import ceildiv
+from core.passes.loops.span import Exactness
 from core.passes.optimize.apply import SHARED_ALIGN
-from core.passes.span import Exactness
 from core.target import Target
 from core.uop import GroupOp, Ops, PatternMatcher, UOp
 from core.uop.call.atlaunch import known_at_launch

@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from core.dtype import PtrDType
 from core.errors import CompileError
-from core.passes.span import Exactness
+from core.passes.loops.span import Exactness
 from core.target import Target
 from core.uop import GroupOp, Ops, UOp
 from core.uop.call.givenkernel import hint

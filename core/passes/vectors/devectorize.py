@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from core.dtype import AddrSpace, dtypes
 from core.passes.address import gate_of
 from core.passes.lanes import sink_lanes
-from core.passes.products import one_tile_each
+from core.passes.vectors.products import one_tile_each
 from core.target import Target
 from core.uop import GroupOp, Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
 from core.uop.pointer import address_space

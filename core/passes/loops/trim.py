@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from core.passes.identities import identity
-from core.passes.solve import exact, linear, size_of
+from core.passes.loops.solve import exact, linear, size_of
 from core.passes.view_index import all_of
 from core.target import Target
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule

@@ -14,7 +14,7 @@ from itertools import count
 
 from core.dtype import AddrSpace
 from core.passes.identities import identity
-from core.passes.products import absorbing
+from core.passes.vectors.products import absorbing
 from core.target import Target
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
 

@@ -16,7 +16,7 @@ from core.dtype import dtypes
 from core.helpers import prod
 from core.passes.address import gate_of
 from core.passes.identities import exactly, repeated
-from core.passes.solve import Relation, Solution, holds, size_of, solve
+from core.passes.loops.solve import Relation, Solution, holds, size_of, solve
 from core.passes.view_index import all_of
 from core.target import Target
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule

@@ -1,0 +1,1 @@
+"""From the last graph to a linear program, and what is checked of both."""
