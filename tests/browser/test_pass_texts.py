@@ -68,5 +68,20 @@ def test_lines_and_nodes_are_linked(new_page: New, trace: Path) -> None:
         look(new_page(sources=True).goto(server.url))
 
 
+def test_of_a_kernel_there_are_its_sources_as_well(new_page: New, tmp_path: Path) -> None:
+    log = Path(__file__).parents[1] / "viz" / "importers" / "dumps" / "torch"
+    assert main(["import", "-o", str(tmp_path / "a.viz"), str(log)]) == 0
+    with serve(tmp_path / "a.viz") as server:
+        e = new_page(sources=True)
+        e.goto(f"{server.url}#v=graphs&r=10")
+        text = e.sources.get_by_role("region", name="The compiler's text before and after the pass")
+        expect(text.locator(".ln.da", has_text="addmm.default")).to_be_visible()
+        e.sources.get_by_role("button", name="Sources", exact=True).click()
+        code = e.sources.get_by_role("region", name="Output code", exact=True)
+        expect(code).to_contain_text("AOT ID")
+        e.sources.get_by_role("button", name="Compiler's text").click()
+        expect(text).to_be_visible()
+
+
 def test_an_exported_file_has_the_texts(new_page: New, trace: Path, tmp_path: Path) -> None:
     look(new_page(sources=True).goto(export(trace, tmp_path / "a.html").as_uri()))

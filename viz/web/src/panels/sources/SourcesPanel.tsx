@@ -1,10 +1,10 @@
 /**
  * The sources at the foot of the graphs, as wide as the window: one line each, or half of the room. Of a
- * pass outside of kernels and schedules the compiler's own text, if there is one.
+ * pass that has a text of the compiler's own that text, with a way to the sources of its kernel.
  */
 import { sourcesSize, toggleSources } from "../../parts/kernel/room";
 import { PassTextCounts, PassTextPane } from "../../parts/passtext/PassTextPane";
-import { hasTexts } from "../../parts/passtext/store";
+import { besideGraphs, hasTexts } from "../../parts/passtext/store";
 import { wideEdit } from "../../parts/source/edits";
 import { KernelSources } from "../../parts/sources/KernelSources";
 import { currentKernel, currentSchedule, view } from "../../state/state";
@@ -27,7 +27,8 @@ export function SourcesPanel() {
       max={1200}
     />
   );
-  if (hasTexts.value && !currentKernel.value && !currentSchedule.value)
+  const hasSources = currentKernel.value !== null || currentSchedule.value !== null;
+  if (hasTexts.value && (besideGraphs.value || !hasSources))
     return (
       <section class="sources" data-size={sourcesSize.value} data-region="Sources" aria-label="Sources">
         {edge}
@@ -35,6 +36,7 @@ export function SourcesPanel() {
           <h2>Compiler's text</h2>
           {half && <PassTextCounts />}
           <span class="sp" />
+          {hasSources && <Other title="Sources" shows={false} />}
           <Size />
         </div>
         {half ? (
@@ -44,7 +46,22 @@ export function SourcesPanel() {
         )}
       </section>
     );
-  return <KernelSources size={size} tools={<Size />} edge={edge} />;
+  const tools = (
+    <>
+      {hasTexts.value && <Other title="Compiler's text" shows />}
+      <Size />
+    </>
+  );
+  return <KernelSources size={size} tools={tools} edge={edge} />;
+}
+
+/** Turns to the texts of the kernel, or to those of the pass. */
+function Other({ title, shows }: { title: string; shows: boolean }) {
+  return (
+    <button type="button" class="btn sm quiet" onClick={() => (besideGraphs.value = shows)}>
+      {title}
+    </button>
+  );
 }
 
 function Size() {

@@ -13,6 +13,9 @@ export const seen = signal(0);
 /** Whether the pass in the view has any. */
 export const hasTexts = computed(() => currentRow.value?.text === true);
 
+/** Whether the panel of sources shows them rather than the texts of the kernel. */
+export const besideGraphs = signal(true);
+
 export const watchedTexts = new Watched<PassTexts>(
   "api/pass-texts",
   () => seen.value > 0 && hasTexts.value,
