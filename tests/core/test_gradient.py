@@ -206,3 +206,12 @@ def test_an_op_without_a_rule_is_named() -> None:
     odd = UOp(Ops.NOOP, dtypes.float32, (x.uop,))
     with pytest.raises(GradientError, match="NOOP has no gradient rule"):
         gradients(odd, odd.const_like(1), [x.uop])
+
+
+def test_functions_of_derivatives_read_alike_in_every_run() -> None:
+    """Their texts are in traces, which are compared."""
+    x, at = Tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True), Tensor([1, 0])
+    made = x[at] + x.gather(0, at.reshape(1, 2)) + x.scatter(0, at.reshape(1, 2), x * 2)
+    given = [u.arg for u in made.uop.toposort() if u.op is Ops.DERIVATIVE and u.arg is not None]
+    assert len(given) == 3
+    assert not any(" at 0x" in repr(one) for one in given)

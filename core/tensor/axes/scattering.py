@@ -7,9 +7,9 @@ such kernel: what uses this asks `can_write` and has a composition for them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from core.dtype import dtypes
@@ -73,6 +73,9 @@ class _Gradient:
 
     cls: type[Tensor]
     how: Scatter
+
+    def __repr__(self) -> str:
+        return f"the gradient of writing by {self.how}"
 
     def __call__(self, grad: UOp, sources: Sequence[UOp]) -> list[UOp | None]:
         g, x, values, index = (tensor_of(self.cls, u) for u in (grad, *sources))
@@ -176,7 +179,7 @@ _GRADIENTS = {Ops.ADD: _added, Ops.MUL: _multiplied, Ops.MAX: _extreme}
 
 
 def read_with_gradient(
-    self: Tensor, made: Tensor, gradient: Callable[..., Tensor], *others: Tensor
+    self: Tensor, made: Tensor, gradient: partial[Tensor], *others: Tensor
 ) -> Tensor:
     """`made`, elements of this, whose gradient by this is gradient(g, this, ...) of others."""
     if not dtypes.is_float(self.dtype) or not GradMode.enabled or not can_write(self, *others):
@@ -191,7 +194,11 @@ class _Read:
     """The gradient of what is read of a Tensor, as a function of Tensors."""
 
     cls: type[Tensor]
-    function: Callable[..., Tensor]
+    function: partial[Tensor]
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{name}={value!r}" for name, value in self.function.keywords.items())
+        return f"the gradient of reading, {self.function.func.__name__.lstrip('_')}({given})"
 
     def __call__(self, grad: UOp, sources: Sequence[UOp]) -> list[UOp | None]:
         g, *given = (tensor_of(self.cls, u) for u in (grad, *sources))

@@ -14,6 +14,7 @@ import numpy as np
 from core.prove.cut import key_of
 from core.prove.verdict import Verdict
 from core.uop import Ops, UOp
+from core.uop.spec.rules import derivative_spec
 from viz.check.gradients.points import of_points, of_slope
 from viz.check.gradients.shapes import of_shapes
 from viz.check.gradients.share import FAILURES, Share, below, is_flat, is_input, uncomputed
@@ -38,7 +39,7 @@ class Gradients:
             node, grad = before.src[:2]
             if node.op is Ops.KERNEL:
                 return Verdict("unchecked", BY_HAND)
-            if node.op is Ops.DERIVATIVE and node.arg is not None:
+            if node.op is Ops.DERIVATIVE and (node.arg is not None or not derivative_spec(node)):
                 return Verdict("unchecked", BY_FUNCTION)
             share = Share(node, grad, before.arg, after)
             have, want = (f"{u.dtype} of shape {u.shape}" for u in (after, share.source))
