@@ -41,8 +41,8 @@ def value_at_launch(u: UOp, variables: Mapping[str, int]) -> int:
 
 def bound_value(u: UOp) -> int:
     """What a scalar of bound variables is. Raises RunError for one that is not known at launch."""
-    values = {b.src[0].arg[0]: b.val for b in u.vars() if b.op is Ops.BIND}
-    return value_at_launch(u.unbound(), values)
+    # a variable may be bound to several values in it
+    return value_at_launch(u.substitute({b: b.src[1] for b in u.vars() if b.op is Ops.BIND}), {})
 
 
 @lru_cache(maxsize=1024)

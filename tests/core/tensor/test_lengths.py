@@ -343,3 +343,77 @@ def test_nodes_say_what_they_are() -> None:
     assert x.T.uop.lengths == ((1, x.uop.lengths[0][1]),)
     assert x.sum(0).uop.lengths == ()
     assert numbers()[: Variable("n", 4, 6).bind(5)][:4].uop.lengths == ()
+
+
+PLACES: dict[str, tuple[Callable[[Tensor], object], Callable[[np.ndarray], object]]] = {
+    "up to": (
+        lambda t: t[: length(3)].assign(t[: length(3)] * 10),
+        lambda x: x.__setitem__(slice(3), x[:3] * 10),
+    ),
+    "added up to": (lambda t: t[: length(4)].add_(1), lambda x: x.__setitem__(slice(4), x[:4] + 1)),
+    "place": (lambda t: t[length(2, 5)].assign(Tensor([9.0] * 4)), lambda x: x.__setitem__(2, 9)),
+    "added at a place": (lambda t: t[length(2, 5)].add_(1), lambda x: x.__setitem__(2, x[2] + 1)),
+    "part": (
+        lambda t: t[length(1) : length(4) + 1].assign(Tensor([5.0])),
+        lambda x: x.__setitem__(slice(1, 5), 5),
+    ),
+    "from": (lambda t: t[length(4) :].mul_(2), lambda x: x.__setitem__(slice(4, None), x[4:] * 2)),
+    "numbers": (
+        lambda t: t.__setitem__(slice(length(1), length(3)), Tensor([[1.0] * 4, [2.0] * 4])),
+        lambda x: x.__setitem__(slice(1, 3), [[1.0] * 4, [2.0] * 4]),
+    ),
+    "of a view": (
+        lambda t: t.T[1][length(2, 5)].assign(Tensor(7.0)),
+        lambda x: x.__setitem__((2, 1), 7),
+    ),
+    "indices": (
+        lambda t: t[Tensor([1, 4])].assign(Tensor.ones(2, 4)),
+        lambda x: x.__setitem__([1, 4], 1),
+    ),
+    "a copy": (lambda t: t[Tensor([1, 4])].add_(1), lambda x: None),
+}
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_what_a_key_names_is_written(name: str) -> None:
+    """An index Tensor copies out, as in NumPy: to change the copy in place leaves the other one."""
+    x = np.arange(ROWS * COLUMNS, dtype=np.float32).reshape(ROWS, COLUMNS)
+    t = Tensor(x).realize()
+    ours, theirs = PLACES[name]
+    ours(t)
+    theirs(x)
+    np.testing.assert_array_equal(t.numpy(), x)
+
+
+def test_a_value_of_a_key_is_written_only_while_the_other_is_there() -> None:
+    t = Tensor([1.0, 2.0, 3.0]).realize()
+    part = t[length(1, 2)]
+    del t
+    assert part.assign(Tensor(5.0)).item() == 5
+
+
+def test_variables_with_several_values() -> None:
+    x = Tensor(np.ones((ROWS, COLUMNS), np.float32), requires_grad=True)
+    ((x[: length(2)] * 2).sum() + (x[: length(4)] * 3).sum()).backward()
+    assert x.grad is not None
+    assert x.grad.numpy()[:, 0].tolist() == [5, 5, 3, 3, 0, 0]
+
+
+@pytest.mark.parametrize("opt", [0, 1, 2, 3])
+def test_values_of_variables_at_every_level(opt: int) -> None:
+    x = numbers()
+    with Context(OPT=opt):
+        assert (Tensor.ones(3) * length(2)).tolist() == [2, 2, 2]
+        part = x.numpy()[:4]
+        np.testing.assert_allclose(x[: length(4)].mean(0).numpy(), part.mean(0), rtol=1e-5)
+        np.testing.assert_allclose(x[: length(4)].std(0).numpy(), part.std(0, ddof=1), rtol=1e-5)
+        np.testing.assert_array_equal(x[length(3, 5)].numpy(), x.numpy()[3])
+
+
+def test_gradients_flow_on_from_what_is_stored() -> None:
+    x = Tensor(np.ones((ROWS, COLUMNS), np.float32), requires_grad=True)
+    y = ((x * 1)[: length(2)] * 3).contiguous()
+    y.numpy()
+    y.sum().backward()
+    assert x.grad is not None
+    assert x.grad.numpy()[:, 0].tolist() == [3, 3, 0, 0, 0, 0]
