@@ -30,8 +30,8 @@ DIALECT = 1
 """The version of the dialect in which nodes are told: `viz/compilers/tinygrad.py`."""
 _MAX_ARG = 2000
 """Characters of an argument; longer ones are cut."""
-_SHORT = 10_000
-"""ns of the tries of a rule in a pass; what is shorter is told for all passes of a name."""
+_MOST_LINES = 60
+"""Lines of the source of a rule."""
 _KERNELS = ("get_program", "do_to_program", "to_program")
 """Functions whose groups are kernels; those with "schedule" in their name schedule."""
 _DECORATORS = ("track_rewrites", "rewrite_group")
@@ -95,16 +95,14 @@ def _version() -> str:
 
 
 class _Pass:
-    """A pass that is open. `tries`: by the identity of a pattern its matcher, itself, how often it
-    was tried, and for how many ns. `offered`: how many nodes of each op a matcher was given, by its
-    identity; `ended`: by the identity of a pattern and an op, with the matcher's, how many of them
-    the rule replaced."""
+    """A pass that is open. `offered`: by the identity of a matcher's entries for an op, how many
+    nodes of that it was given, the matcher and the op; `ended`: by the identity of a pattern and by
+    an op the matcher, and how many nodes the rule replaced."""
 
     def __init__(self, number: int, name: str) -> None:
         self.number, self.name = number, name
-        self.tries: dict[int, list[Any]] = {}
-        self.offered: dict[int, tuple[Any, dict[Any, int]]] = {}
-        self.ended: dict[tuple[int, int, Any], int] = {}
+        self.offered: dict[int, list[Any]] = {}
+        self.ended: dict[tuple[int, Any], tuple[Any, int]] = {}
 
 
 class _State(threading.local):
@@ -135,11 +133,9 @@ class _Tap:
         self._rules: dict[int, tuple[Any, int]] = {}
         self._names: dict[int, tuple[Any, str]] = {}
         self._launches = Launches(stream)
-        self._tried: dict[tuple[str, int], list[Any]] = {}
-        """Tries that took next to nothing, by the name of the pass and as in `_Pass`."""
         self._sets: dict[int, tuple[Any, int]] = {}
         self._offered: dict[tuple[str, int], tuple[dict[str, int], dict[tuple[int, str], int]]] = {}
-        stream.at_end(lambda: self._safely(self._tell_short_tries))
+        stream.at_end(lambda: self._safely(self._tell_offered))
 
     # what is wrapped
 
@@ -153,20 +149,19 @@ class _Tap:
         def rewrite(matcher: Any, uop: Any, ctx: Any = None) -> Any:
             if not state.passes or not tracking.value:
                 return original(matcher, uop, ctx)
-            this = state.passes[-1]
-            offered = this.offered.get(id(matcher))
-            if offered is None:
-                offered = this.offered[id(matcher)] = matcher, {}
-            offered[1][uop.op] = offered[1].get(uop.op, 0) + 1
             entries = matcher.pdict.get(uop.op)
             if not entries:
                 return None
+            this = state.passes[-1]
+            try:
+                this.offered[id(entries)][0] += 1
+            except KeyError:
+                this.offered[id(entries)] = [1, matcher, uop.op]
             below = uop.__dict__.get("_src_ops") if remembers else None
             if below is None:
                 below = {source.op for source in uop.src}
                 if remembers:  # where `original` keeps it as well
                     uop.__dict__["_src_ops"] = below
-            tries = this.tries
             for entry in entries:
                 if not entry[2].issubset(below):
                     continue
@@ -176,18 +171,12 @@ class _Tap:
                 except Exception:
                     self._safely(self._note_failure, matcher, entry[0], uop)
                     raise
-                ns = clock() - begun
-                tried = tries.get(id(entry[0]))
-                if tried is None:
-                    tries[id(entry[0])] = [matcher, entry[0], 1, ns]
-                else:
-                    tried[2] += 1
-                    tried[3] += ns
                 if made is not None and made is not uop:
                     if isinstance(made, uop_class):
+                        ns = clock() - begun
                         self._safely(self._match, matcher, entry[0], uop, made, ns)
-                    key = id(matcher), id(entry[0]), uop.op
-                    this.ended[key] = this.ended.get(key, 0) + 1
+                    key = id(entry[0]), uop.op
+                    this.ended[key] = matcher, this.ended.get(key, (None, 0))[1] + 1
                     return made
             return None
 
@@ -280,7 +269,7 @@ class _Tap:
     def _begin_child(self) -> None:
         """This process was forked from one that had told of its nodes, rules and groups."""
         self._generation = self._stream.generation
-        self._nodes, self._rules, self._tried = {}, {}, {}
+        self._nodes, self._rules = {}, {}
         self._sets, self._offered = {}, {}
         self._state.reset()  # what was open is told in the other process
         self._stream.put("compiler", "tinygrad", _version(), DIALECT)
@@ -337,7 +326,7 @@ class _Tap:
             return  # it began before a fork
         while (ended := state.passes.pop()).number != number:
             pass
-        self._tell_tries(ended)
+        self._add_offered(ended)
         result = made.get(sink) if isinstance(made, dict) else made
         if isinstance(result, tuple) and result:  # such as (graph, what else was found)
             result = result[0]
@@ -347,27 +336,20 @@ class _Tap:
             said["rule"], said["node"] = state.failed
         self._stream.put("result", number, node, self._stream.now(), said)
 
-    def _tell_tries(self, ended: _Pass) -> None:
-        """How long the tries of each rule took in a pass; of those that took next to nothing, with
-        all passes of the name."""
-        for key, (matcher, pattern, count, ns) in ended.tries.items():
-            if ns >= _SHORT:
-                rule = self._rule(matcher, pattern)
-                self._stream.line(f'["tried",{ended.number},{rule},{count},{ns}]')
-                continue
-            known = self._tried.setdefault((ended.name, key), [matcher, pattern, 0, 0])
-            known[2] += count
-            known[3] += ns
-        for key, (matcher, counts) in ended.offered.items():
-            number = self._rule_set(matcher)
-            known = self._offered.setdefault((ended.name, number), ({}, {}))
-            for op, count in counts.items():
-                known[0][op.name] = known[0].get(op.name, 0) + count
-            for (of, pattern, op), count in ended.ended.items():
-                if of == key:
-                    rule = self._rules.get(pattern)
-                    if rule is not None:
-                        known[1][rule[1], op.name] = known[1].get((rule[1], op.name), 0) + count
+    def _add_offered(self, ended: _Pass) -> None:
+        """Which nodes a pass offered to its rules, with all passes of its name."""
+        for count, matcher, op in ended.offered.values():
+            counts, _ = self._of(ended.name, matcher)
+            counts[op.name] = counts.get(op.name, 0) + count
+        for (pattern, op), (matcher, count) in ended.ended.items():
+            _, by_rule = self._of(ended.name, matcher)
+            if pattern in self._rules:
+                rule = self._rules[pattern][1]
+                by_rule[rule, op.name] = by_rule.get((rule, op.name), 0) + count
+
+    def _of(self, name: str, matcher: Any) -> tuple[dict[str, int], dict[tuple[int, str], int]]:
+        """What a matcher was offered in passes of a name, and what its rules did."""
+        return self._offered.setdefault((name, self._rule_set(matcher)), ({}, {}))
 
     def _rule_set(self, matcher: Any) -> int:
         """The number of the rules of a matcher, told with it."""
@@ -378,13 +360,11 @@ class _Tap:
             self._stream.put("rules", known[1], rules)
         return known[1]
 
-    def _tell_short_tries(self) -> None:
-        for (name, _), (matcher, pattern, count, ns) in self._tried.items():
-            self._stream.put("tried", 0, self._rule(matcher, pattern), count, ns, name)
+    def _tell_offered(self) -> None:
         for (name, number), (counts, ended) in self._offered.items():
             rows = [[rule, op, count] for (rule, op), count in ended.items()]
             self._stream.put("offered", name, number, counts, rows)
-        self._tried, self._offered = {}, {}
+        self._offered = {}
 
     def _match(self, matcher: Any, pattern: Any, before: Any, after: Any, ns: int) -> None:
         rule = self._rule(matcher, pattern)
@@ -531,12 +511,24 @@ def _argument(value: Any) -> str:
 
 
 def _source(file: str, line: int) -> str:
-    """The expression or function that begins at a line."""
-    lines = linecache.getlines(file)[line - 1 : line + 60] if line > 0 else []
-    try:
-        return "".join(inspect.getblock(lines)) if lines else ""
-    except Exception:
-        return lines[0]
+    """The expression or function that begins at a line: to where its brackets close, or what is
+    further to the right. The tokenizer would take half a second for all rules."""
+    lines = linecache.getlines(file)[line - 1 : line + _MOST_LINES] if line > 0 else []
+    if not lines:
+        return ""
+    base = len(lines[0]) - len(lines[0].lstrip())
+    function = lines[0].lstrip().startswith(("def ", "@"))
+    depth, end = 0, 0
+    for text in lines:
+        bare = text.strip()
+        inside = depth > 0 or not bare or len(text) - len(text.lstrip()) > base
+        if end and not inside and not (function and lines[end - 1].lstrip().startswith("@")):
+            break
+        depth += sum(map(text.count, "([{")) - sum(map(text.count, ")]}"))
+        end += 1
+        if not function and depth <= 0:
+            break
+    return "".join(lines[:end]).rstrip() + "\n"
 
 
 def _pattern(pattern: Any, depth: int) -> dict[str, Any]:
