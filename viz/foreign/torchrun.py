@@ -136,7 +136,7 @@ class Graphs:
         if op == "getitem":
             return operator.getitem
         if op.startswith(".") and op[1:] in _FUNCTIONS and args:
-            return lambda this, *rest, **named: getattr(this, op[1:])(*rest, **named)
+            return _method(op[1:])
         if parts[0] == "torch" and parts[-1] in _FUNCTIONS:
             for where in (torch.nn.functional, torch):
                 if hasattr(where, parts[-1]):
@@ -168,7 +168,7 @@ class Graphs:
         raise CannotError(f"the argument {str(inner)[:60]} is not one that can be made again")
 
     def named(self, text: str) -> Any:
-        found = getattr(self.torch, text.removeprefix("torch."), None)
+        found = _attribute(self.torch, text.removeprefix("torch."))
         kinds = (self.torch.dtype, self.torch.layout, self.torch.memory_format)
         if not isinstance(found, kinds):
             raise CannotError(f"there is no {text} here")
@@ -179,7 +179,7 @@ class Graphs:
     def input(self, at: int, dtype: str, arg: str, shape: str) -> Any:
         """Numbers for an input, the same for the same input."""
         torch = self.torch
-        kind = getattr(torch, dtype, None)
+        kind = _attribute(torch, dtype)
         sizes, strides, name = sizes_of(arg, shape)
         if not isinstance(kind, torch.dtype) or sizes is None:
             raise CannotError(f"input {name} has no shape or dtype that is known")
@@ -372,11 +372,24 @@ class Judge:
         return max([_LOOSE.get(dtype, 1e-4) for dtype in found], default=1e-4)
 
 
+def _method(name: str) -> Any:
+    """The method of whatever is given first."""
+
+    def call(this: Any, *rest: Any, **named: Any) -> Any:
+        return getattr(this, name)(*rest, **named)
+
+    return call
+
+
+def _attribute(of: Any, name: str) -> Any:
+    return getattr(of, name, None)
+
+
 def main() -> int:
     """Answers the request."""
     request = json.loads(sys.stdin.read())
     try:
-        import torch
+        import torch  # pyright: ignore[reportMissingImports]  # of the user's Python
     except Exception as error:
         print(json.dumps({"error": f"PyTorch cannot be imported: {error!r}"[:300]}), flush=True)
         return 0
