@@ -88,6 +88,8 @@ def _far(load: UOp) -> list[UOp]:
     strides = strides_of(load.src[0].src[1])
     own = [r for r in load.ranges if r.arg[1] is AxisType.REDUCE or r.arg[1] in _lanes]
     steps = [strides[r] for r in own if r.arg[1] is AxisType.REDUCE]
+    if any(r.src[0].op is not Ops.CONST for r in own):  # trimmed to a length: no panel of one size
+        return []
     size = prod(r.src[0].arg for r in own) * load.dtype.itemsize
     far = any(s is not None and abs(s) * load.dtype.itemsize >= FAR_BYTES for s in steps)
     near = [s is None or abs(s) * load.dtype.itemsize < FAR_BYTES for s in steps]

@@ -233,7 +233,7 @@ def check(seed: int, device: str = "CPU") -> None:
 
 
 def test_on_the_cpu(pytestconfig: pytest.Config) -> None:
-    for seed in seeds(pytestconfig, 40, 0):
+    for seed in (*seeds(pytestconfig, 40, 0), 20102):  # the last has rows read far apart
         check(seed)
 
 
