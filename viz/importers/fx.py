@@ -16,13 +16,13 @@ from viz.importers.snapshot import Block, Op, Snapshot, Value
 
 _FILE: Final = re.compile(r"#.*?\bFile: (?P<file>[^:]+(?::[^:\d][^:]*)?):(?P<line>\d+)(?: in .*?)?"
                           r"(?:, code: (?P<code>.*))?$")  # fmt: skip
-_CLASS: Final = re.compile(r"(\s*)class ([^\s(]+)\(", re.MULTILINE)
+_CLASS: Final = re.compile(r"^([ \t]*)class ([^\s(]+)\(", re.MULTILINE)
 _FORWARD: Final = re.compile(r"\s*def forward\(")
 _ASSIGNED: Final = re.compile(
-    r"\s*([A-Za-z_]\w*)\s*(?::\s*\"([^\"]*)\")?\s*=(?!=)\s*(.*)$", re.DOTALL
+    r"\s*([A-Za-z_]\w*)\s*+(?::\s*\"([^\"]*)\"\s*)?=(?!=)\s*(.*)$", re.DOTALL
 )
 _DECLARED: Final = re.compile(r"\s*([A-Za-z_]\w*)\s*:\s*\"([^\"]*)\"\s*$")
-_TUPLE: Final = re.compile(r"\s*([A-Za-z_]\w*(?:\s*,\s*[A-Za-z_]\w*)*\s*,?)\s*=\s*fx_pytree\.")
+_TUPLE: Final = re.compile(r"\s*([A-Za-z_]\w*(?:\s*,\s*[A-Za-z_]\w*)*\s*+,?)\s*=\s*fx_pytree\.")
 _FREES: Final = re.compile(r";\s+(?:[A-Za-z_]\w*\s*=\s*)+None\s*$")
 _COMMENT: Final = re.compile(r"\s#")
 _RETURN: Final = re.compile(r"\s*return\b(.*)$", re.DOTALL)
@@ -91,6 +91,8 @@ class _Scope:
         self.values: dict[str, Value] = {}
         self.types: dict[str, str] = {}
         self.has_forward = False
+        self.is_flattened = False
+        """Whether what its parameters hold has taken their place."""
 
 
 class _Reader:
@@ -115,7 +117,7 @@ class _Reader:
         return self._made
 
     def _comment(self, text: str) -> None:
-        found = _FILE.search(text)
+        found = _FILE.match(text.lstrip())
         self._place = f"{found['file'].strip()}:{found['line']}" if found else ""
         if found and found["code"]:
             self._made.lines.setdefault(self._place, found["code"])
@@ -175,6 +177,9 @@ class _Reader:
     def _flattened(self, text: str) -> None:
         """The parameters of the function are no inputs of the graph: what they hold is."""
         scope = self._scopes[-1]
+        if scope.is_flattened:
+            return
+        scope.is_flattened = True
         gone = {scope.values.pop(name).of for name in _WORD.findall(text) if name in scope.values}
         self._made.ops -= len(gone)
         scope.block.ops = [op for op in scope.block.ops if op not in gone]
@@ -365,7 +370,8 @@ def _statements(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 
 def _depths(text: str) -> Iterator[tuple[int, int]]:
-    """Where brackets outside of strings stand, and how many are open behind each."""
+    """Where brackets and commas outside of strings stand, and how many brackets are open behind
+    each."""
     depth, quote, at = 0, "", 0
     while at < len(text):
         c = text[at]
@@ -374,11 +380,8 @@ def _depths(text: str) -> Iterator[tuple[int, int]]:
             quote = "" if c == quote else quote
         elif c in "\"'":
             quote = c
-        elif c in "([{":
-            depth += 1
-            yield at, depth
-        elif c in ")]}":
-            depth -= 1
+        elif c in "([{)]},":
+            depth += (c in "([{") - (c in ")]}")
             yield at, depth
         at += 1
 
@@ -389,17 +392,9 @@ def _opened(text: str) -> int:
 
 def _split(text: str) -> Iterator[str]:
     """The parts between commas that are in no bracket and no string."""
-    depth, begin, quote = 0, 0, ""
-    for at, c in enumerate(text):
-        if quote:
-            quote = "" if c == quote else quote
-        elif c in "\"'":
-            quote = c
-        elif c in "([{":
-            depth += 1
-        elif c in ")]}":
-            depth -= 1
-        elif c == "," and depth == 0:
+    begin = 0
+    for at, depth in _depths(text):
+        if text[at] == "," and depth == 0:
             yield text[begin:at]
             begin = at + 1
     yield text[begin:]

@@ -16,7 +16,8 @@ from typing import Final
 from viz.importers.snapshot import Block, Op, Snapshot, Value
 
 _INSTRUCTION: Final = re.compile(r"\s*(?:ROOT\s+)?%?([\w.\-]+)\s*=\s*")
-_COMPUTATION: Final = re.compile(r"(ENTRY\s+)?%?([\w.\-]+)\s*(?:\(.*)?\{\s*(?:/\*.*\*/)?$")
+_COMPUTATION: Final = re.compile(r"(ENTRY\s+)?%?([\w.\-]+)\s*(?:\(.*)?\{$")
+_LAST_COMMENT: Final = re.compile(r"\{\s*/\*[^{]*\*/$")
 _OPCODE: Final = re.compile(r"\s*([a-z][\w\-]*)\(")
 _METADATA: Final = re.compile(r"metadata=\{((?:[^{}\"]|\"(?:[^\"\\]|\\.)*\"|\{[^{}]*\})*)\}")
 _NAME: Final = re.compile(r"%([\w.\-]+)")
@@ -81,6 +82,9 @@ class _Reader:
         text = line.strip()
         if not text or text.startswith("//"):
             return
+        if len(text) > _LONGEST:
+            self.made.odd += 1
+            return
         if self._inside is not None:
             if text.startswith("}"):
                 self._close()
@@ -92,7 +96,7 @@ class _Reader:
             self._table = ""
         elif self._table and (entry := _ENTRY.match(text)) is not None:
             self._rows[self._table][entry[1]] = entry[2]
-        elif (begins := _COMPUTATION.match(text)) is not None:
+        elif (begins := _COMPUTATION.match(_LAST_COMMENT.sub("{", text))) is not None:
             self._table = ""
             self._inside = Op("computation", key=begins[2], line=number)
             self._inside.text = "ENTRY" if begins[1] else ""
@@ -125,7 +129,7 @@ class _Reader:
         found = _INSTRUCTION.match(text)
         kind, rest = _type(text[found.end() :]) if found else ("", "")
         opcode = _OPCODE.match(rest)
-        if found is None or opcode is None or len(text) > _LONGEST:
+        if found is None or opcode is None:
             self.made.odd += 1
             return
         op = Op(opcode[1], type=kind, key=found[1], line=number)

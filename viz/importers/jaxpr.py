@@ -12,7 +12,8 @@ from typing import Final
 
 from viz.importers.snapshot import Block, Op, Snapshot, Value
 
-_HEAD: Final = re.compile(r"\s*\{\s*lambda\s+(.*?)\s*;\s*(.*?)\.\s*let\b(.*)", re.DOTALL)
+_LAMBDA: Final = re.compile(r"\s*\{\s*lambda\s")
+_LET: Final = re.compile(r"\.\s*let\b")
 _VARIABLE: Final = re.compile(r"([A-Za-z_]\w*):(\S+)")
 _EQUATION: Final = re.compile(r"\s*((?:[A-Za-z_]\w*:\S+\s+)+)=\s+([A-Za-z_][\w\-:]*)", re.DOTALL)
 _OPENS: Final = "([{"
@@ -22,7 +23,7 @@ MAX_OPS: Final = 1_000_000
 
 def is_jaxpr(head: str) -> bool:
     """Whether a text that begins like this is a jaxpr."""
-    return re.match(r"\s*\{\s*lambda\s", head) is not None
+    return _LAMBDA.match(head) is not None
 
 
 def parse(text: str) -> Snapshot:
@@ -31,8 +32,10 @@ def parse(text: str) -> Snapshot:
     root = Op("jaxpr", blocks=[block], line=0)
     made = Snapshot(root)
     values: dict[str, Value] = {}
-    head = _HEAD.match(text)
-    if head is None:
+    head = _LAMBDA.match(text)
+    constants = text.find(";", head.end()) if head else -1
+    let = _LET.search(text, constants) if constants >= 0 else None
+    if head is None or let is None:
         made.odd += 1
         return made
 
@@ -40,21 +43,21 @@ def parse(text: str) -> Snapshot:
         block.ops.append(op)
         made.ops += 1
 
-    for inputs in head.groups()[:2]:
+    for inputs in (text[head.end() : constants], text[constants + 1 : let.start()]):
         for name, kind in _VARIABLE.findall(inputs):
             op = Op("parameter", type=kind, text=name, line=0)
             values[name] = Value(op, 0, name)
             add(op)
-    first = text.count("\n", 0, head.start(3))
-    for line, statement in _statements(head[3], first):
+    first = text.count("\n", 0, let.end())
+    for line, statement in _statements(text[let.end() :], first):
         found = _EQUATION.match(statement)
         if found is None:
-            result = re.match(r"\s*in\s+\(?(.*?)\)?\s*\}?\s*$", statement, re.DOTALL)
-            if result is None:
+            word, _, result = statement.strip().removesuffix("}").partition(" ")
+            if word != "in":
                 made.odd += 1
                 continue
             op = Op("output", line=line)
-            op.text = _operands(op, result[1], values)
+            op.text = _operands(op, result.strip().removeprefix("(").removesuffix(")"), values)
             add(op)
             continue
         op = Op(found[2], line=line)
