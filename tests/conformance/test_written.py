@@ -115,3 +115,61 @@ def test_items_are_written_as_numpy_does(device: str, pytestconfig: pytest.Confi
         assert value.grad is not None
         have = value.grad.numpy().reshape(-1)
         np.testing.assert_allclose(have, won[1:], rtol=1e-5, err_msg=f"seed {seed}")
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("length", [64, 100, 300])
+def test_long_axes_are_written_in_order(device: str, length: int) -> None:
+    """On a GPU several work groups write: each goes over all indices, in their order."""
+    index = np.array([1, length - 1, 1, 70 % length, length - 1, 0])
+    values = np.arange(1, 7, dtype=np.float32)
+    x = np.zeros(length, np.float32)
+    t = Tensor(x, device=device).contiguous()
+    t[Tensor(index.astype(np.int32), device=device)] = Tensor(values, device=device)
+    x[index] = values
+    np.testing.assert_array_equal(t.numpy(), x)
+    value = Tensor(values, device=device, requires_grad=True)
+    t = Tensor(np.zeros(length, np.float32), device=device)
+    made = t.scatter(0, Tensor(index.astype(np.int32), device=device), value)
+    (made * Tensor(x + 10, device=device)).sum().backward()
+    assert value.grad is not None
+    np.testing.assert_array_equal(made.numpy(), x)
+    np.testing.assert_array_equal(value.grad.numpy(), [0, 0, 13, 14, 15, 16])
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "uint32", "uint64"])
+def test_unsigned_indices_name_places_of_an_axis_that_is_longer_than_they_reach(dtype: str) -> None:
+    length = 300 if dtype == "uint8" else 70_000
+    index = np.array([2, min(length - 1, np.iinfo(dtype).max), 44], dtype)
+    x, v = np.arange(length, dtype=np.float32), np.array([-1, -2, -3], np.float32)
+    place, value = Tensor(index), Tensor(v)
+    y = x.copy()
+    y[index] = v
+    t = Tensor(x).contiguous()
+    t[place] = value
+    np.testing.assert_array_equal(t.numpy(), y)
+    t = Tensor(x).contiguous()
+    t[place] += value
+    y = x.copy()
+    y[index] += v
+    np.testing.assert_array_equal(t.numpy(), y)
+    for read in (lambda t: t[place], lambda t: t.gather(0, place)):
+        leaf = Tensor(x, requires_grad=True)
+        (read(leaf) * value).sum().backward()
+        assert leaf.grad is not None
+        np.testing.assert_array_equal(leaf.grad.numpy(), y - x)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8"])
+def test_one_hot_of_more_classes_than_the_dtype_has(dtype: str) -> None:
+    classes = torch.tensor([0, 44, 127])
+    have = Tensor(classes.numpy().astype(dtype)).one_hot(300)
+    np.testing.assert_array_equal(have.numpy(), torch.nn.functional.one_hot(classes, 300).numpy())
+
+
+def test_values_with_axes_of_length_1_in_front() -> None:
+    x, v = np.zeros((2, 3), np.float32), np.arange(3, dtype=np.float32).reshape(1, 1, 3)
+    for key in (0, (slice(None),), [1, 0], (slice(None), [2, 0, 1])):
+        t, y = Tensor(x).contiguous(), x.copy()
+        t[key], y[key] = Tensor(v), v
+        np.testing.assert_array_equal(t.numpy(), y, err_msg=str(key))

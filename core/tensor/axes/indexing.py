@@ -298,10 +298,10 @@ def as_index(self: Tensor, index: Tensor, axis: int) -> Tensor:
             f"an index of {least} to {most} on an axis of {length} elements",
             hint=f"use a variable of at least 0 and at most {length - 1}",
         )
-    made = tensor_of(type(self), index.uop, False)
+    made, wide = tensor_of(type(self), index.uop, False), dtypes.index_up_to(length)
     if dtypes.is_unsigned(made.dtype):
-        return made
-    made = made.cast(least_upper_dtype(made.dtype, dtypes.index_up_to(length)))
+        return made.cast(wide) if made.dtype.bits < wide.bits else made
+    made = made.cast(least_upper_dtype(made.dtype, wide))
     variable = dict(self.uop.lengths).get(axis)
     end = length if variable is None else tensor_of(type(self), variable, False)
     return (made < 0).where(made + end, made)
@@ -366,7 +366,7 @@ def __setitem__(self: Tensor, key: Item | tuple[Item, ...], value: Tensor | Numb
     part = _cut(self, subscript)
     if not subscript.tensors:
         if not isinstance(value, TensorBase) or not _is_same_view(value, part):
-            take(part, broadcast(new, part.shape))
+            take(part, _spread(new, part.shape))
         return
     tensors = [(axis, as_index(part, t, axis)) for axis, t in subscript.tensors]
     if part.shape == self.shape == subscript.shape and can_write(
@@ -377,7 +377,7 @@ def __setitem__(self: Tensor, key: Item | tuple[Item, ...], value: Tensor | Numb
         order, _, _ = rows_of(self.shape, tensors)
         before = [self.shape[k] for k in order[: order.index(tensors[0][0])]]
         behind = [self.shape[k] for k in order[len(before) + len(tensors) :]]
-        values = broadcast(new, (*before, *shape, *behind))
+        values = _spread(new, (*before, *shape, *behind))
         if values.numel() and self.numel():
             take(self, written_rows(self, tensors, values, Scatter(1)))
         return
@@ -386,8 +386,17 @@ def __setitem__(self: Tensor, key: Item | tuple[Item, ...], value: Tensor | Numb
     named = pick(_cut(places, subscript), tensors)
     if not named.numel():
         return
-    flat = self.flatten().scatter(0, named.flatten() - 1, broadcast(new, named.shape).flatten())
+    flat = self.flatten().scatter(0, named.flatten() - 1, _spread(new, named.shape).flatten())
     take(self, flat.reshape(self.shape))
+
+
+def _spread(value: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """A value that is stored, repeated along axes; of more axes than there are those in front may
+    be of length 1, as in NumPy."""
+    more = max(0, value.ndim - len(shape))
+    if more and all(n == 1 for n in value.shape[:more]):
+        value = value.reshape(value.shape[more:])
+    return broadcast(value, shape)
 
 
 def _names_variables(self: Tensor, key: Item | tuple[Item, ...]) -> bool:

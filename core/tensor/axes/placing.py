@@ -155,8 +155,9 @@ def one_hot(self: Tensor, num_classes: int = -1) -> Tensor:
     if not dtypes.is_int(self.dtype):
         raise DTypeError(f"one_hot of {self.dtype}", hint="classes are integers")
     count = int(self.max().item()) + 1 if num_classes == -1 else num_classes
-    classes = iota(type(self), count, self.device).cast(self.dtype)
-    return (self.unsqueeze(-1) == classes).cast(dtypes.int32)
+    classes, wide = iota(type(self), count, self.device), dtypes.index_up_to(count)
+    named = self.cast(wide) if self.dtype.bits < wide.bits else self
+    return (named.unsqueeze(-1) == classes.cast(named.dtype)).cast(dtypes.int32)
 
 
 def index_select(self: Tensor, dim: int, index: Tensor) -> Tensor:

@@ -139,12 +139,16 @@ def _over(
     held = n.maximum(0).minimum(out.shape[how.axis] - 1)
     place = out.at(*(held if k == how.axis else i for k, i in enumerate(at)), gate=gate)
     memory = out.pointer if before is None else out.pointer.after(before)
+    # each iteration finds what those before it have written: the loops run in sequence
+    here = place.replace(src=(memory.after(*loops), *place.src[1:]))
+    place = place.replace(src=(memory, *place.src[1:]))
     if start:
         value = UOp.const(out.dtype, how.start(out.dtype))
     else:
         value = source[tuple(i if m > 1 else 0 for i, m in zip(at, source.shape, strict=True))]
         value = value.load()
         if how.op is not None:
-            seen = place.replace(src=(memory.after(*loops), *place.src[1:]))
-            value = how.combined(seen.load(value.const_like(0)), value)
-    return place.replace(src=(memory, *place.src[1:])).store(value).end(*loops)
+            value = how.combined(here.load(value.const_like(0)), value)
+        else:
+            place = here
+    return place.store(value).end(*loops)
