@@ -8,7 +8,7 @@ says. What does not end in time, or holds too much, raises TraceError.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import IO, Any, Final, cast
 
 from core.errors import BudgetError, TraceError
@@ -22,6 +22,13 @@ _ITEMS: Final = 200_000_000
 _MEMORY: Final = 4 << 30
 _RECORD: Final = 300
 """Bytes of a record."""
+_CONTAINER: Final = 80
+"""Bytes of a container, about."""
+_CONTAINERS: Final = (
+    *(pickle.EMPTY_LIST, pickle.EMPTY_DICT, pickle.EMPTY_SET, pickle.FROZENSET, pickle.LIST),
+    *(pickle.DICT, pickle.TUPLE, pickle.TUPLE1, pickle.TUPLE2, pickle.TUPLE3, pickle.MARK),
+)
+"""The opcodes that make containers."""
 
 
 class Record:
@@ -30,15 +37,14 @@ class Record:
 
     named = ""
 
-    def __init__(self, *given: Any) -> None:
-        take(4, _RECORD)
-        self.given: tuple[Any, ...] = given
-        self.fields: Mapping[str, Any] = {}
+    given: tuple[Any, ...]
+    fields: Mapping[str, Any]
 
     def __new__(cls, *given: Any) -> Record:
-        made = super().__new__(cls)
-        made.given, made.fields = given, {}
-        return made
+        take(4, _RECORD)
+        record = super().__new__(cls)
+        record.given, record.fields = given, {}
+        return record
 
     def __setstate__(self, state: object) -> None:
         if isinstance(state, tuple):  # with slots: two of them
@@ -54,7 +60,24 @@ class Record:
 
 
 # the class is documented as what `pickle.Unpickler` is without C
-class _Reader(pickle._Unpickler):  # pyright: ignore[reportPrivateUsage]
+_Unpickler: Final = pickle._Unpickler  # pyright: ignore[reportPrivateUsage]
+
+
+def _counted(load: Callable[[Any], None]) -> Callable[[Any], None]:
+    """A load of an opcode that makes a container: one byte of the file becomes many of memory."""
+
+    def call(reader: Any) -> None:
+        take(1, _CONTAINER)
+        load(reader)
+
+    return call
+
+
+class _Reader(_Unpickler):
+    dispatch = _Unpickler.dispatch | {
+        code[0]: _counted(_Unpickler.dispatch[code[0]]) for code in _CONTAINERS
+    }
+
     def __init__(self, file: IO[bytes]) -> None:
         super().__init__(file, encoding="ascii", errors="replace")
         self._names: dict[tuple[str, str], type[Record]] = {}

@@ -11,7 +11,7 @@ import json
 import math
 import struct
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import IO, Any, Final, cast
 
@@ -151,10 +151,13 @@ class _File:
 
     def _op(self, value: object) -> str:
         if isinstance(value, Record) and value.named == "Ops" and value.given:
-            found = self._names.get(value.given[0]) if isinstance(value.given[0], int) else None
-            return found or f"OP_{str(value.given[0])[:20]}"
+            number = value.given[0]
+            if isinstance(number, int):
+                return self._names.get(number) or f"OP_{self._text(number, 20)}"
         if isinstance(value, Record) and value.named == "getattr" and len(value.given) == 2:
-            return str(value.given[1])[:40]
+            name = value.given[1]
+            if isinstance(name, str):
+                return name[:40]
         return "?"
 
     def events(self) -> Events:
@@ -189,7 +192,7 @@ class _File:
         yield ["end", 0]
 
     def _begin(self, context: int, key: object) -> Events:
-        name = str(_of(key, "display_name") or "a group")[:200]
+        name = self._text(_of(key, "display_name") or "a group", 200)
         made = _of(key, "ret")
         text, kernel = self._program(made)
         kind = "kernel" if text or kernel else "schedule" if "chedule" in name else "group"
@@ -224,13 +227,13 @@ class _File:
         get = record.fields.get if isinstance(record, Record) else dict[str, Any]().get
         place = [*items(get("loc"))]
         return _Rewrite(
-            str(get("name") or "graph_rewrite")[:200],
+            self._text(get("name") or "graph_rewrite", 200),
             get("sink"),
             items(get("matches")),
             int(depth) if isinstance(depth := get("depth"), int) else 0,
             get("bottom_up") is True,
             get("walk") is True,
-            f"{place[0]}:{place[1]}"[:400] if len(place) == 2 else "",
+            f"{self._text(place[0], 400)}:{self._text(place[1], 20)}" if len(place) == 2 else "",
         )
 
     def _matches(self, number: int, rewrite: _Rewrite) -> Events:
@@ -249,7 +252,7 @@ class _File:
                 name = f"{place[0].rpartition('/')[2]}:{place[1]}"
                 yield ["rule", rule, name, {"file": place[0], "line": max(0, place[1])}]
             if self._op(self._nodes[given[1]][0]) == "REWRITE_ERROR":
-                message = str(items(self._nodes[given[1]])[3])[:_MAX_ARG]
+                message = self._text(items(self._nodes[given[1]])[3])
                 error = {"message": message, "rule": rule, "node": before}
                 yield ["result", number, 0, None, error]
                 return
@@ -274,14 +277,14 @@ class _File:
             if not fields:
                 raise self._odd(f"node {at} is missing")
             sources = items(fields[2])
-            missing = [s for s in sources if s not in told]
-            if not all(isinstance(s, int) for s in missing):
+            if not all(isinstance(s, int) for s in sources):
                 raise self._odd("a source of it is no number")
+            missing = [s for s in sources if s not in told]
             if missing and at in opened:
                 raise self._odd(f"node {at} is below itself")
             opened.add(at)
             if missing:
-                stack += cast("list[int]", missing)
+                stack += missing
                 continue
             stack.pop()
             told[at] = len(told) + 1
@@ -294,18 +297,20 @@ class _File:
     def _dtype(self, value: object) -> str:
         given = [*value.given] if isinstance(value, Record) else []
         if not isinstance(value, Record) or len(given) < 3:
-            return str(value)[:60]
+            return self._text(value, 60)
         scalar = given[5] if len(given) > 5 and isinstance(given[5], Record) else None
         pointer = value.named == "PtrDType" and len(given) >= 10
-        if pointer and isinstance(given[6], Record):
-            space = _SPACES.get(given[7].given[0]) if isinstance(given[7], Record) else None
-            lanes = f".vec({given[8]})" if given[8] != 1 else ""
-            more = f", {space}" if space else ""
-            return f"{self._dtype(given[6])}.ptr({given[9]}{more}){lanes}"
+        if pointer and isinstance(given[6], Record) and given[6].named != "PtrDType":
+            space = given[7].given[:1] if isinstance(given[7], Record) else ()
+            place = next((name for number, name in _SPACES.items() if space == (number,)), "")
+            lanes = f".vec({self._text(given[8], 20)})" if given[8] != 1 else ""
+            more = f", {place}" if place else ""
+            return f"{self._dtype(given[6])}.ptr({self._text(given[9], 20)}{more}){lanes}"
         named = scalar.given[2] if scalar is not None and len(scalar.given) > 2 else given[2]
         count = given[4] if len(given) > 4 else 1
-        name = _DTYPES.get(str(named), str(named))[:40]
-        return f"dtypes.{name}" + (f".vec({count})" if count != 1 else "")
+        said = self._text(named, 40)
+        lanes = f".vec({self._text(count, 20)})" if count != 1 else ""
+        return f"dtypes.{_DTYPES.get(said, said)}{lanes}"
 
     def _argument(self, value: object) -> str:
         """As the tap tells it."""
@@ -315,39 +320,64 @@ class _File:
             value = _float(value)
         if isinstance(value, float):
             return json.dumps({"float": value if math.isfinite(value) else str(value)})
-        text = value if isinstance(value, str) else self._shown(value, 0)
+        text = self._text(value, _MAX_ARG + 1)
         return json.dumps(text if len(text) <= _MAX_ARG else f"{text[:_MAX_ARG]}...")
 
-    def _shown(self, value: object, depth: int) -> str:
-        """A value as Python writes it, as far as it is known."""
+    def _text(self, value: object, most: int = _MAX_ARG) -> str:
+        """A string as it is, any other value as Python writes it; no more than `most` characters
+        are made, since one list may be in another many times."""
+        if isinstance(value, str):
+            return value[:most]
+        pieces: list[str] = []
+        size = 0
+        for piece in self._pieces(value, 0):
+            pieces.append(piece)
+            size += len(piece)
+            if size > most:
+                break
+        return "".join(pieces)[:most]
+
+    def _pieces(self, value: object, depth: int) -> Iterator[str]:
+        """The text of a value, as far as it is known; none of the pieces is empty."""
         if depth > _DEEPEST:
-            return "..."
+            yield "..."
+            return
         match value:
             case list() | tuple():
                 given = cast("list[object] | tuple[object, ...]", value)
-                parts = [self._shown(one, depth + 1) for one in given[:200]]
-                comma = "," if isinstance(value, tuple) and len(parts) == 1 else ""
-                text = ", ".join(parts) + comma
-                return f"[{text}]" if isinstance(value, list) else f"({text})"
+                yield "[" if isinstance(value, list) else "("
+                yield from self._listed((("", one) for one in given[:200]), depth)
+                yield "]" if isinstance(value, list) else ",)" if len(given) == 1 else ")"
             case bytes():
-                return f"{len(value)} bytes"
+                yield f"{len(value)} bytes"
             case Record(named="Ops"):
-                return f"Ops.{self._op(value)}"
+                yield f"Ops.{self._op(value)}"
             case Record(named="DType" | "PtrDType" | "ImageDType"):
-                return self._dtype(value)
+                yield self._dtype(value)
             case Record(named="ConstFloat"):
-                return f"ConstFloat({_float(value)!r})"
+                yield f"ConstFloat({_float(value)!r})"
             case Record(named="InvalidType"):
-                return "Invalid"
+                yield "Invalid"
             case Record():
-                parts = [self._shown(one, depth + 1) for one in value.given[:50]]
-                named = [*value.fields.items()][:50]
-                parts += [f"{k[:60]}={self._shown(v, depth + 1)}" for k, v in named]
-                return f"{value.named[:60]}({', '.join(parts)})"
-            case str() | int() | float() | None:
-                return repr(value)[:_MAX_ARG]
+                named = ((f"{k[:60]}=", v) for k, v in [*value.fields.items()][:50])
+                yield f"{value.named[:60]}("
+                yield from self._listed((*(("", one) for one in value.given[:50]), *named), depth)
+                yield ")"
+            case int() if abs(value) >= 1 << 64:
+                yield hex(value)[:_MAX_ARG]
+            case str():
+                yield repr(value[:_MAX_ARG])
+            case int() | float() | None:
+                yield repr(value)
             case _:
-                return type(value).__name__
+                yield type(value).__name__
+
+    def _listed(self, parts: Iterable[tuple[str, object]], depth: int) -> Iterator[str]:
+        """Values with their names, between commas."""
+        for at, (name, value) in enumerate(parts):
+            if at or name:
+                yield f"{', ' if at else ''}{name}"
+            yield from self._pieces(value, depth + 1)
 
 
 def _float(record: Record) -> float:

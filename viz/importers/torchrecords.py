@@ -7,18 +7,22 @@ folder, or that folder as a zip. Never extracts anything, and trusts no size.
 from __future__ import annotations
 
 import json
+import lzma
 import re
 import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 from core.errors import TraceError
 
 _GLOG: Final = re.compile(r"[VIWEC]\d{4} (\d\d):(\d\d):(\d\d)\.(\d{6})\d* \S+ [^\]]*\] ?(\{.*)$")
-_NUMBERED: Final = re.compile(r"(?P<name>.+?)_(?P<at>\d+)\.(?P<ending>txt|json|py)$")
-_COMPILED: Final = re.compile(r"!?-?_?(?P<frame>\d+|-)_(?P<compile>\d+)(?:_(?P<attempt>\d+))?$")
+_NUMBERED: Final = re.compile(r"(?P<name>.+?)_(?P<at>\d{1,9})\.(?P<ending>txt|json|py)$")
+_COMPILED: Final = re.compile(
+    r"!?-?_?(?P<frame>\d{1,9}|-)_(?P<compile>\d{1,9})(?:_(?P<attempt>\d{1,9}))?$"
+)
 MAX_PAYLOAD: Final = 1 << 25
 """Characters of one payload."""
 MAX_FILES: Final = 20_000
@@ -30,6 +34,11 @@ _COMMON: Final = frozenset(
         *("frame_id", "frame_compile_id", "attempt", "compiled_autograd_id", "pathname", "lineno"),
     )
 )
+_DAMAGED: Final = (
+    *(OSError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError),
+    *(NotImplementedError, RuntimeError, ValueError),
+)
+"""What reading a file of a zip raises where the zip is damaged, encrypted or of an unknown kind."""
 _NAMED: Final = ("artifact", "graph_dump")
 """Records whose name is a field."""
 
@@ -76,21 +85,21 @@ def records_of(
             if current is not None and size <= MAX_PAYLOAD:
                 parts.append(line[1:])
             continue
-        found = _GLOG.match(line)
-        text = found[5] if found else line if line.startswith("{") else ""
-        made = _record(text)
-        if made is not None:
-            yield from done()
-            current, parts, size = made, [], 0
-            if found is not None:
-                hours, minutes, seconds, us = map(int, found.groups()[:4])
-                made.at = ((hours * 60 + minutes) * 60 + seconds) * 1_000_000 + us
-            own = made.fields.pop("payload", None)
-            file = made.fields.pop("payload_filename", None)
-            if isinstance(own, str):
-                made.payload = own[:MAX_PAYLOAD]
-            elif isinstance(file, str) and payload is not None:
-                made.payload = payload(file)
+        header = _GLOG.match(line)
+        record = _record(header[5] if header else line if line.startswith("{") else "")
+        if record is None:
+            continue
+        yield from done()
+        current, parts, size = record, [], 0
+        if header is not None:
+            hours, minutes, seconds, us = map(int, header.groups()[:4])
+            record.at = ((hours * 60 + minutes) * 60 + seconds) * 1_000_000 + us
+        own = record.fields.pop("payload", None)
+        file = record.fields.pop("payload_filename", None)
+        if isinstance(own, str):
+            record.payload = own[:MAX_PAYLOAD]
+        elif isinstance(file, str) and payload is not None:
+            record.payload = payload(file)
     yield from done()
 
 
@@ -122,6 +131,16 @@ def _compilation(fields: dict[str, Any]) -> str:
     return f"{made}_{attempt}" if made and isinstance(attempt, int) and attempt else made
 
 
+class _Stage(NamedTuple):
+    """A file of a compilation. `order`: the numbers of its frame, compilation, attempt and
+    record."""
+
+    order: tuple[int, int, int, int]
+    of: str
+    name: str
+    path: str
+
+
 class Parsed:
     """What `tlparse` made of a log: files of a folder or a zip, by their paths."""
 
@@ -131,11 +150,12 @@ class Parsed:
         self._room = MAX_UNPACKED
         if path.is_dir():
             files = sorted(p for p in path.rglob("*") if p.is_file())[:MAX_FILES]
-            self.names = [p.relative_to(path).as_posix() for p in files]
+            self.names = dict.fromkeys(p.relative_to(path).as_posix() for p in files)
             return
         try:
             self._zip = zipfile.ZipFile(path)
-            self.names = [n for n in self._zip.namelist() if not n.endswith("/")][:MAX_FILES]
+            names = [n for n in self._zip.namelist() if not n.endswith("/")]
+            self.names = dict.fromkeys(names[:MAX_FILES])
         except (OSError, zipfile.BadZipFile, NotImplementedError, ValueError) as error:
             raise TraceError(f"this zip cannot be read: {error}", str(path)) from error
 
@@ -155,14 +175,7 @@ class Parsed:
             else:
                 with self._zip.open(name) as file:
                     data = file.read(min(MAX_PAYLOAD, self._room))
-        except (
-            OSError,
-            zipfile.BadZipFile,
-            NotImplementedError,
-            ValueError,
-            RuntimeError,
-            EOFError,
-        ):
+        except _DAMAGED:
             return ""
         self._room -= len(data)
         return data.decode("utf-8", "replace")
@@ -175,17 +188,20 @@ class Parsed:
         """Whether there are files of compilations."""
         return any(True for _ in self._stages())
 
-    def _stages(self) -> Iterator[tuple[str, str, int, str]]:
+    def _stages(self) -> Iterator[_Stage]:
         for path in self.names:
             folder, _, file = path.rpartition("/")
-            found, of = _NUMBERED.match(file), _COMPILED.search(folder.rpartition("/")[2])
-            if found is not None and of is not None:
+            numbered, of = _NUMBERED.match(file), _COMPILED.search(folder.rpartition("/")[2])
+            if numbered is not None and of is not None:
                 attempt = of["attempt"] or "0"
                 compiled = f"{of['frame']}/{of['compile']}"
                 name = f"{compiled}_{attempt}" if attempt != "0" else compiled
-                yield name, found["name"], int(found["at"]), path
+                frame = -1 if of["frame"] == "-" else int(of["frame"])
+                order = frame, int(of["compile"]), int(attempt), int(numbered["at"])
+                yield _Stage(order, name, numbered["name"], path)
 
     def records(self) -> Iterator[Record]:
-        """The records that have files, each compilation's in order."""
-        for of, name, _, path in sorted(self._stages(), key=lambda one: (one[0], one[2])):
-            yield Record(name, of, payload=self.text(path))
+        """The records that have files: compilations by their numbers, the records of each in
+        order."""
+        for stage in sorted(self._stages(), key=lambda stage: stage.order):
+            yield Record(stage.name, stage.of, payload=self.text(stage.path))

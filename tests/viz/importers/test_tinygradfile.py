@@ -10,6 +10,7 @@ import pickle
 import random
 import sys
 import types
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +110,77 @@ def test_a_file_becomes_a_trace(classes: dict[str, Any], tmp_path: Path) -> None
 def test_a_file_of_another_version_is_refused(classes: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(TraceError, match=r"its ops are not those of tinygrad 0\.14"):
         imported(tmp_path, pickle.dumps(a_file(classes, add=24)))
+
+
+def within(levels: int) -> list[Any]:
+    """A list of 200 times the same list, and so on: each level has 200 times the text."""
+    value: list[Any] = [0] * 200
+    for _ in range(levels):
+        value = [value] * 200
+    return value
+
+
+def inside_itself(classes: dict[str, Any]) -> Any:
+    number: list[Any] = []
+    number.append(classes["Ops"](number))
+    return number[0]
+
+
+ODD_VALUES: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "a list that is in another one many times": lambda _: within(5),
+    "a number of many digits": lambda _: 10**6000,
+    "an op whose number holds the op": inside_itself,
+}
+
+
+@pytest.mark.parametrize("make", ODD_VALUES.values(), ids=ODD_VALUES)
+def test_arguments_of_any_kind_are_text(
+    classes: dict[str, Any], tmp_path: Path, make: Callable[[Any], Any]
+) -> None:
+    trace = a_file(classes)
+    ops, dtype, sources, _, tag = trace.uop_fields[11]
+    trace.uop_fields[11] = ops, dtype, sources, make(classes), tag
+    store = imported(tmp_path, pickle.dumps(trace))
+    assert len([row for row in store.tree()["rows"] if row["kind"] == "rewrite"]) == 2
+    store.close()
+
+
+ODD_FIELDS = {
+    "a source that is a list": (2, ([], 1)),
+    "a source that is no node": (2, (77, 1)),
+}
+
+
+@pytest.mark.parametrize(("at", "value"), ODD_FIELDS.values(), ids=ODD_FIELDS)
+def test_nodes_of_another_form_are_refused(
+    classes: dict[str, Any], tmp_path: Path, at: int, value: Any
+) -> None:
+    trace = a_file(classes)
+    fields = [*trace.uop_fields[11]]
+    fields[at] = value
+    trace.uop_fields[11] = tuple(fields)
+    with pytest.raises(TraceError, match=r"no rewrites\.pkl that is known"):
+        imported(tmp_path, pickle.dumps(trace))
+
+
+def test_dtypes_of_any_form_are_text(classes: dict[str, Any], tmp_path: Path) -> None:
+    trace = a_file(classes)
+    pointer = type("PtrDType", (Made,), {"__module__": "tinygrad.uop"})
+    vars(sys.modules["tinygrad.uop"])["PtrDType"] = pointer
+    base = trace.uop_fields[0][1]
+    for space in (classes["Ops"](), classes["Ops"]([])):
+        value = pointer(0, 8, "int", None, 1, None, base, space, 1, 10**6000)
+        ops, _, *rest = trace.uop_fields[12]
+        trace.uop_fields[12] = (ops, value, *rest)
+        imported(tmp_path, pickle.dumps(trace)).close()
+
+
+@pytest.mark.parametrize("made", [b"\x8c\x01m\x8c\x01n\x93)\x81", b"}", b"]", b"("])
+def test_what_a_pickle_makes_is_counted(made: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("viz.importers.inert._MEMORY", 10_000)
+    assert read(io.BytesIO(b"\x80\x04" + made + b"N."), "here") is None
+    with pytest.raises(TraceError, match="holds too much"):
+        read(io.BytesIO(b"\x80\x04" + made * 1000 + b"N."), "here")
 
 
 def test_nothing_of_a_pickle_is_run(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from tests.viz.importers.test_import import is_exact
 from viz.cli import main
 from viz.importers import fx
-from viz.importers.torchrecords import is_log, records_of
+from viz.importers.torchrecords import Parsed, is_log, records_of
 from viz.importers.torchtrace import TorchImport
 from viz.views.store import Store
 from viz.write.writer import TraceWriter
@@ -165,6 +166,26 @@ def test_a_zip_that_is_cut_or_too_large_for_its_names(
     (tmp_path / "cut.zip").write_bytes(whole.read_bytes()[:-30])
     assert main(["import", str(tmp_path / "cut.zip")]) == 2
     assert "this is no dump that is known" in capsys.readouterr().err
+
+
+def test_a_zip_whose_data_are_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "damaged.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("-_0_0_0/aot_joint_graph_1.txt", "class A(t):\n    def forward(self):\n" * 9)
+        at = file.infolist()[0].header_offset + 30 + len("-_0_0_0/aot_joint_graph_1.txt")
+    data = bytearray(path.read_bytes())
+    data[at] = 0xFF  # a block of a kind that deflate does not have
+    path.write_bytes(data)
+    with closing(Parsed(path)) as parsed_zip:
+        assert [record.payload for record in parsed_zip.records()] == [""]
+
+
+def test_compilations_are_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+    for name in ("-_10_0_0", "-_2_0_0", "-_2_10_0", "-_2_9_0", "-_2_9_1"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "aot_joint_graph_1.txt").touch()
+    with closing(Parsed(tmp_path)) as folder:
+        assert [r.of for r in folder.records()] == ["2/0", "2/9", "2/9_1", "2/10", "10/0"]
 
 
 def test_graphs_inside_graphs_and_texts_that_are_no_python() -> None:
