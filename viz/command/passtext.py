@@ -32,8 +32,10 @@ def show_pass_text(options: argparse.Namespace, store: Run, row: Row) -> int:
         if text is not None and text["error"]:
             raise TraceError(text["error"], where=f"the text {side} {row['name']}")
         if text is None and wanted in ("", side):
-            what = f"the compiler printed no text {side} this pass"
-            raise TraceError(what, hint=f"--text {SIDES[side == 'before']} prints the other one")
+            other = SIDES[side == "before"]
+            what = f"the trace has no text of the program {side} this pass"
+            hint = f"--text {other} prints the one {other} it" if texts[other] else ""
+            raise TraceError(what, hint=hint)
     if wanted:
         return put(options, texts, _one(texts[wanted]))
     return put(options, texts, _difference(texts, options.all))
@@ -42,7 +44,7 @@ def show_pass_text(options: argparse.Namespace, store: Run, row: Row) -> int:
 def _one(text: dict[str, Any]) -> Iterator[Line]:
     yield from text["text"].splitlines()
     if text["leftOut"]:
-        yield Styled(f"{plural(text['leftOut'], 'more line')} were not kept", "hint")
+        yield Styled(_left_out(text), "hint")
 
 
 def _difference(texts: dict[str, Any], everything: bool) -> Iterator[Line]:
@@ -56,4 +58,8 @@ def _difference(texts: dict[str, Any], everything: bool) -> Iterator[Line]:
 def _plain(text: dict[str, Any]) -> Iterator[str]:
     yield from text["text"].splitlines()
     if text["leftOut"]:
-        yield f"... {plural(text['leftOut'], 'more line')} were not kept"
+        yield f"... {_left_out(text)}"
+
+
+def _left_out(text: dict[str, Any]) -> str:
+    return f"not kept: {plural(text['leftOut'], 'more line')}"

@@ -63,7 +63,8 @@ class _Reader:
         self._function: Op | None = None
         self._block = Block()
         self._values: dict[str, Value] = {}
-        self._later: dict[str, list[tuple[Op, int]]] = {}
+        self._undefined: set[str] = set()
+        """Names that were read, and that no line has defined yet."""
         self._noted: list[tuple[Op, str]] = []
         self._places: dict[str, str] = {}
         self._file = ""
@@ -110,7 +111,7 @@ class _Reader:
     def _define(self, number: int, name: str, inside: str, text: str) -> None:
         function = Op("llvm.func", f"@{name}", line=number)
         self._add(self._top, function)
-        self._function, self._values, self._later = function, {}, {}
+        self._function, self._values, self._undefined = function, {}, set()
         self._block = Block()
         function.blocks.append(self._block)
         for argument in _NAME.findall(inside):
@@ -120,8 +121,8 @@ class _Reader:
             self._close()
 
     def _close(self) -> None:
-        """What no line has defined."""
-        self.made.unknown += len(self._later)
+        """The function is over: names that no line has defined are counted."""
+        self.made.unknown += len(self._undefined)
         self._function = None
 
     def _label(self, name: str) -> None:
@@ -158,7 +159,7 @@ class _Reader:
             value = self._values.get(found[0])
             if value is None:  # defined further down, if at all
                 value = Value(None, 0, found[0])
-                self._later.setdefault(found[0], []).append((op, len(op.operands)))
+                self._undefined.add(found[0])
             op.operands.append(value)
             return f"${len(op.operands) - 1}"
 
@@ -169,6 +170,6 @@ class _Reader:
         if result is not None:
             name = result[1]
             self._values[name] = Value(op, 0, name)
-            self._later.pop(name, None)
+            self._undefined.discard(name)
             if not name[1:].isdecimal():
                 op.key = name

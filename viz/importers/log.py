@@ -7,7 +7,7 @@ before each pass, and not after it, has what is there before the next one instea
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -47,7 +47,11 @@ class LogImport:
         self._context = writer.context_begin(name, "module", at=0)
         self._time = 0
         self._places = llvm.Places()
-        self._remarks = [remark for remark in remarks if remark.declines]
+        self._remarks: dict[str, list[Remark]] = {}
+        """Those that no pass has told yet, by the plain names of their passes."""
+        for remark in remarks:
+            if remark.declines:
+                self._remarks.setdefault(_plain(remark.category), []).append(remark)
         self._first: Graph | None = None
         self.totals = Totals()
 
@@ -102,21 +106,24 @@ class LogImport:
     def _step(self, name: str, dump: Dump, before: Graph, after: Graph) -> None:
         self._time += 1  # their order: a log does not say when a pass ran, or for how long
         detail = dump.name if dump.when == "after" and dump.name != name else ""
-        told = [remark for remark in self._remarks if _is_of(remark, name, detail)]
-        declined = self._declined(told, before)
-        self._remarks = [remark for remark in self._remarks if remark not in told]
+        declined = self._declined(self._remarks_of(name, detail), before)
         steps = self._passes.step(name, before, after, self._context, self._time, detail, declined)
         self.totals.passes += 1
         self.totals.steps += steps
 
+    def _remarks_of(self, *names: str) -> list[Remark]:
+        """The remarks of a pass, by its name or class, which are no longer kept."""
+        plain = [_plain(name) for name in names]
+        plain += [name.removesuffix("pass") for name in plain]
+        return [remark for name in plain if name for remark in self._remarks.pop(name, ())]
+
     def _end(self) -> None:
         """Remarks of passes that are not in the log, by their categories."""
-        for category in dict.fromkeys(remark.category for remark in self._remarks):
+        for remarks in self._remarks.values():
             if self._first is None:
                 return
-            told = [remark for remark in self._remarks if remark.category == category]
-            declined = self._declined(told, self._first)
-            name = f"remarks of {category}"
+            declined = self._declined(remarks, self._first)
+            name = f"remarks of {remarks[0].category}"
             self._passes.step(
                 name, self._first, self._first, self._context, self._time, "", declined
             )
@@ -126,32 +133,32 @@ class LogImport:
         if not remarks:
             return []
         by_place: dict[str, int] = {}
+        by_file_name: dict[str, int] = {}
+        """Where one of both has no folder: by the name of the file alone."""
         functions: dict[str, int] = {}
         for op in graph.ops:
             if op.place:
                 by_place.setdefault(op.place, graph.nodes[op])
+                by_file_name.setdefault(_file_name(op.place), graph.nodes[op])
             functions.setdefault(symbol(op).strip('"'), graph.nodes[op])
-        made: list[tuple[int, int]] = []
+        declined: list[tuple[int, int]] = []
         for remark in remarks:
             name = f"{remark.category}: {remark.name}" if remark.name else remark.category
             file, _, line = remark.place.rpartition(":")
             rule = self._writer.rule(name, file, int(line or 0), doc=remark.reason)
-            node = by_place.get(remark.place) or by_place.get(_ending(by_place, remark.place), 0)
-            made.append((rule, node or functions.get(remark.function) or graph.sink))
-        return made
+            node = by_place.get(remark.place) or by_file_name.get(_file_name(remark.place))
+            declined.append((rule, node or functions.get(remark.function) or graph.sink))
+        return declined
 
 
-def _ending(places: Mapping[str, int], place: str) -> str:
-    """The place whose file has this name, where one of both has no folder."""
-    name = place.rpartition("/")[2]
-    return next((one for one in places if place and one.rpartition("/")[2] == name), "")
+def _file_name(place: str) -> str:
+    """A place without the folders of its file."""
+    return place.rpartition("/")[2]
 
 
-def _is_of(remark: Remark, name: str, detail: str) -> bool:
-    """Whether a remark is of a pass, by its name or class."""
-    known = re.sub(r"\W|_", "", remark.category).casefold()
-    names = (re.sub(r"\W|_", "", one).casefold() for one in (name, detail))
-    return bool(known) and any(one in (known, f"{known}pass") for one in names)
+def _plain(name: str) -> str:
+    """The name of a pass as its class and its option both have it."""
+    return re.sub(r"\W|_", "", name).casefold()
 
 
 def _called(dump: Dump) -> str:

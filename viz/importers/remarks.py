@@ -14,7 +14,9 @@ from typing import Final
 
 _BEGIN: Final = re.compile(r"--- !(\w+)")
 _FIELD: Final = re.compile(r"(Pass|Name|Function|Hotness):\s*(.*)$")
-_PLACE: Final = re.compile(r"DebugLoc:\s*\{\s*File:\s*('(?:[^']|'')*'|[^,}]*),\s*Line:\s*(\d+)")
+_PLACE: Final = re.compile(
+    r"DebugLoc:\s*\{\s*File:\s*('(?:[^']|'')*'|[^,}]*),\s*Line:\s*(\d{1,9})\b"
+)
 _ARGUMENT: Final = re.compile(r"\s+- ([\w .\-]+):\s*(.*)$")
 _DECLINES: Final = frozenset(("Missed", "Failure", "AnalysisFPCommute", "AnalysisAliasing"))
 MAX_REMARKS: Final = 100_000
