@@ -125,7 +125,7 @@ def test_show_prints_the_difference(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "-  t.dead" in capsys.readouterr().out
     assert main(["show", path, number, "--text", "after"]) == 0
     out = capsys.readouterr().out
-    assert out.startswith(AFTER) and "2 more lines were not kept" in out
+    assert out.startswith(AFTER) and "not kept: 2 more lines" in out
     assert main(["show", path, number, "--text", "ptx"]) == 2
     assert "give before or after" in capsys.readouterr().err
     assert main(["show", path, number, "--text", "--json"]) == 0

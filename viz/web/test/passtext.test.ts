@@ -51,6 +51,12 @@ describe("the compiler's text before and after a pass", () => {
     ]);
   });
 
+  it("takes values of the same op for each other, first by name and then in order", () => {
+    const before = ["%0 = t.x 1", "%1 = t.x 1", "%0 = t.x 1", "t.use %0"];
+    const after = ["%1 = t.x 2", "%7 = t.x 2", "%8 = t.x 2", "t.use %8"];
+    expect(diff(before, after).at(-1)).toBe("~t.use %8");
+  });
+
   it("has numbers and nodes of both texts", () => {
     const [, line] = textLines({
       rewrite: 1,
@@ -83,6 +89,13 @@ describe("the compiler's text before and after a pass", () => {
 });
 
 describe("texts that differ in most lines", () => {
+  it("may have more lines than a call has arguments", () => {
+    const lines = (name: string): string => `${name}\n`.repeat(200_000);
+    const kinds = lineDiff(lines("old"), lines("new")).map((line) => line.kind);
+    expect(kinds.filter((kind) => kind === "del")).toHaveLength(200_000);
+    expect(kinds.filter((kind) => kind === "add")).toHaveLength(200_000);
+  });
+
   it("keep the lines that occur once in both", () => {
     const before = Array.from({ length: 3000 }, (_, i) => (i % 10 ? `old ${i}` : `kept ${i}`));
     const after = Array.from({ length: 3000 }, (_, i) => (i % 10 ? `new ${i}` : `kept ${i}`));

@@ -22,12 +22,12 @@ export function PassTextPane({ whole }: { whole: boolean }) {
   }, []);
   if (watchedTexts.error.value)
     return <Failed problem={watchedTexts.error.value} retry={watchedTexts.retry} />;
-  const found = texts.value;
-  if (!found) return <div class="state">Loading the text of the pass</div>;
-  const errors = [found.before, found.after].flatMap((text) => (text?.error ? [text.error] : []));
+  const answer = texts.value;
+  if (!answer) return <div class="state">Loading the text of the pass</div>;
+  const errors = [answer.before, answer.after].flatMap((text) => (text?.error ? [text.error] : []));
   if (errors.length)
     return <div class="state">The text of this pass cannot be read: {errors.join("; ")}.</div>;
-  return <Lines key={found.rewrite} whole={whole} />;
+  return <Lines key={answer.rewrite} whole={whole} />;
 }
 
 function Lines({ whole }: { whole: boolean }) {
@@ -131,17 +131,17 @@ function Line({ line, language, lit }: { line: TextLine; language: string; lit: 
 
 /** "12 lines added, 3 removed", and what was not kept of the texts. */
 export function PassTextCounts() {
-  const found = texts.value;
-  if (!found) return null;
+  const answer = texts.value;
+  if (!answer) return null;
   const added = lines.value.filter((line) => line.kind === "add").length;
   const removed = lines.value.filter((line) => line.kind === "del").length;
-  const cut = Math.max(found.before?.leftOut ?? 0, found.after?.leftOut ?? 0);
-  const alone = !found.before ? "only the text after it" : !found.after ? "only the text before it" : "";
+  const cut = Math.max(answer.before?.leftOut ?? 0, answer.after?.leftOut ?? 0);
+  const alone = !answer.before ? "only the text after it" : !answer.after ? "only the text before it" : "";
   const changed = lines.value.some(isChanged)
     ? `${plural(added, "line")} added, ${count(removed)} removed`
     : "no line changed";
   return (
-    <span class="t3 num el" title={cut ? `${plural(cut, "line")} at the end were not kept` : undefined}>
+    <span class="t3 num el" title={cut ? `Not kept: ${plural(cut, "line")} at the end` : undefined}>
       {alone || changed}
       {cut > 0 && `, cut: ${plural(cut, "more line")}`}
     </span>

@@ -94,13 +94,23 @@ class Names {
   replace(gone: readonly string[], come: readonly string[]): void {
     for (const name of gone.flatMap(defined)) this.forward.set(name, "");
     for (const name of come.flatMap(defined)) this.back.set(name, "");
-    const left = [...come];
+    const results = come.map(defined);
+    const left = new Map<string, number[]>(); // lines by op, and by op and name, the first one last
+    for (let at = come.length - 1; at >= 0; at--)
+      for (const key of [opOf(come[at]!), `${opOf(come[at]!)} ${results[at]![0]}`])
+        if (left.get(key)?.push(at) === undefined) left.set(key, [at]);
+    const taken = new Set<number>();
+    const take = (key: string): number | undefined => {
+      const places = left.get(key) ?? [];
+      while (taken.has(places.at(-1)!)) places.pop();
+      return places.pop();
+    };
     for (const line of gone) {
-      const alike = (other: string): boolean => opOf(other) === opOf(line);
-      const named = left.findIndex((other) => alike(other) && defined(other)[0] === defined(line)[0]);
-      const at = named >= 0 ? named : left.findIndex(alike);
-      if (at < 0) continue;
-      const [was, is] = [defined(line), defined(left.splice(at, 1)[0]!)];
+      const was = defined(line);
+      const at = take(`${opOf(line)} ${was[0]}`) ?? take(opOf(line));
+      if (at === undefined) continue;
+      taken.add(at);
+      const is = results[at]!;
       if (was.length === is.length) was.forEach((name, i) => this.same(name, is[i]!));
     }
   }

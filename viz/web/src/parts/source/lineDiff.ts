@@ -66,12 +66,18 @@ function script(a: readonly string[], b: readonly string[]): Line["kind"][] {
 /** The same by the lines that occur once in both. */
 function between(a: readonly string[], b: readonly string[]): Line["kind"][] {
   const kinds: Line["kind"][] = [];
+  const put = (kind: Line["kind"], count: number): void => {
+    for (let n = 0; n < count; n++) kinds.push(kind);
+  };
   let [x, y] = [0, 0];
   for (const [i, j] of [...kept(a, b), [a.length, b.length] as const]) {
     const [old, now] = [a.slice(x, i), b.slice(y, j)];
-    if (old.length < a.length || now.length < b.length) kinds.push(...kindsOf(old, now));
-    else
-      kinds.push(...Array<"del">(old.length).fill("del"), ...Array<"add">(now.length).fill("add"));
+    if (old.length < a.length || now.length < b.length)
+      for (const kind of kindsOf(old, now)) kinds.push(kind);
+    else {
+      put("del", old.length);
+      put("add", now.length);
+    }
     if (i < a.length) kinds.push("same");
     [x, y] = [i + 1, j + 1];
   }
