@@ -153,9 +153,10 @@ def test_unsigned_indices_name_places_of_an_axis_that_is_longer_than_they_reach(
     y = x.copy()
     y[index] += v
     np.testing.assert_array_equal(t.numpy(), y)
-    for read in (lambda t: t[place], lambda t: t.gather(0, place)):
+    for gathered in (False, True):
         leaf = Tensor(x, requires_grad=True)
-        (read(leaf) * value).sum().backward()
+        read = leaf.gather(0, place) if gathered else leaf[place]
+        (read * value).sum().backward()
         assert leaf.grad is not None
         np.testing.assert_array_equal(leaf.grad.numpy(), y - x)
 
@@ -173,3 +174,32 @@ def test_values_with_axes_of_length_1_in_front() -> None:
         t, y = Tensor(x).contiguous(), x.copy()
         t[key], y[key] = Tensor(v), v
         np.testing.assert_array_equal(t.numpy(), y, err_msg=str(key))
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_second_derivatives_of_products(own: bool) -> None:
+    """What a product's gradient is made of has gradients, at zeros as well: against differences."""
+    index, weight = np.array([0, 1, 0, 1, 1, 0]), np.array([1.5, -2.0])
+    x, v = np.array([2.0, -1.0]), np.array([0.0, 0.0, 3.0, 2.0, 0.0, -2.0])
+    towards = np.arange(1, 9) / 4
+
+    def loss(at: Array) -> float:
+        product = at[:2].copy() if own else np.ones(2)
+        np.multiply.at(product, index, at[2:])
+        return float((product * weight).sum())
+
+    def slopes(at: Array) -> Array:
+        return np.array([loss(at + step) - loss(at - step) for step in np.eye(8) / 128]) * 64
+
+    at = np.concatenate([x, v])
+    expected = (slopes(at + towards / 128) - slopes(at - towards / 128)) * 64
+    mine = [Tensor(a.astype(np.float32), requires_grad=True) for a in (x, v)]
+    made = mine[0].scatter_reduce(0, Tensor(index), mine[1], "prod", include_self=own)
+    total = (made * Tensor(weight.astype(np.float32))).sum()
+    first = total.gradient(*mine)
+    along = [Tensor(a.astype(np.float32)) for a in (towards[:2], towards[2:])]
+    change = sum(((g * d).sum() for g, d in zip(first, along, strict=True)), Tensor(0.0))
+    second = change.gradient(*mine, materialize_grads=True)
+    have = [np.concatenate([g.numpy() for g in gs]) for gs in (first, second)]
+    np.testing.assert_allclose(have[0], slopes(at), atol=0.02)
+    np.testing.assert_allclose(have[1], expected, atol=0.02)

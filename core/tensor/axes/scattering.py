@@ -80,7 +80,7 @@ class _Gradient:
     def __call__(self, grad: UOp, sources: Sequence[UOp]) -> list[UOp | None]:
         g, x, values, index = (tensor_of(self.cls, u) for u in (grad, *sources))
         of = _replaced if self.how.op is None else _GRADIENTS[self.how.op]
-        mine, theirs = of(g, x.detach(), values.detach(), index, self.how)
+        mine, theirs = of(g, x, values, index, self.how)
         return [mine.uop, _as_long_as(theirs, values).uop, None]
 
 
@@ -141,20 +141,26 @@ def _added(
 def _multiplied(
     g: Tensor, x: Tensor, values: Tensor, index: Tensor, how: Scatter
 ) -> tuple[Tensor, Tensor]:
-    """The product of what is beside an element: of none where another one is 0."""
+    """The product of what is beside an element, 0 where another one is. Zeros are multiplied apart
+    from the rest, as far as the derivatives of this need them: one of them beside an element is
+    their sum."""
     shape, axis = _lengths(index, values), how.axis
     zero = broadcast(values == 0, shape)
-    ones = x.ones_like()
-    known = ones if how.anew else (x == 0).where(1, x)
-    zeros = (ones * 0 if how.anew else (x == 0).cast(x.dtype)).cast(dtypes.float32)
     times, plus = Scatter(axis, Ops.MUL), Scatter(axis, Ops.ADD)
-    others = written(known, index, zero.where(1, values), times)
+    nothing = x.zeros_like()
+    known = x.ones_like() if how.anew else (x == 0).where(1, x)
+    zeros = (nothing if how.anew else (x == 0).cast(x.dtype)).cast(dtypes.float32)
+    own = nothing if how.anew else (x == 0).where(x, 0)
+    product = written(known, index, zero.where(1, values), times)
     count = written(zeros, index, zero.cast(dtypes.float32), plus)
-    beside = _seen(others, index, axis, shape)
-    many = _seen(count, index, axis, shape)
-    single = (many == 1) & zero
-    part = zero.where(single.where(beside, 0), (many == 0).where(beside / zero.where(1, values), 0))
-    mine = _cleared(g, index, axis) if how.anew else g * written(ones, index, values, times)
+    apart = written(own, index, zero.where(values, 0), plus)
+    others = _seen(product, index, axis, shape) / zero.where(1, values)
+    beside = _seen(count, index, axis, shape) - zero.cast(dtypes.float32)
+    single = _seen(apart, index, axis, shape) - zero.where(values, 0)
+    part = (beside == 0).where(others, (beside == 1).where(others * single, 0))
+    mine = (
+        _cleared(g, index, axis) if how.anew else g * written(x.ones_like(), index, values, times)
+    )
     return mine, _seen(g, index, axis, shape) * part
 
 
