@@ -227,8 +227,8 @@ class Terms:
             case Ops.SUB:
                 return self.alu(Ops.ADD, dtype, (args[0], self.alu(Ops.NEG, dtype, args[1:])))
             case Ops.FDIV if args[1].constant and isfinite(args[1].data) and args[1].data:
-                inverse = 1 / args[1].data
-                if abs(frexp(args[1].data)[0]) != 0.5 or truncate(inverse, dtype) != inverse:
+                inverse = truncate(1 / args[1].data, dtype)
+                if abs(frexp(args[1].data)[0]) != 0.5 or inverse * args[1].data != 1:
                     return None
                 return self.alu(Ops.MUL, dtype, (args[0], self.const(dtype, inverse)))
             case Ops.MUL if any(a.constant and abs(a.data) == 1 for a in args):

@@ -17,7 +17,7 @@ _GROUPS: Final[Mapping[Group, str]] = {
     "memory": "parameter copy copy-start copy-done dynamic-update-slice gather scatter infeed "
     "outfeed bitcast add-dependency",
     "reduce": "dot convolution reduce reduce-window select-and-scatter sort all-reduce "
-    "reduce-scatter cholesky triangular-solve fft reduce-precision ragged-dot dot_general "
+    "reduce-scatter cholesky triangular-solve fft ragged-dot dot_general "
     "conv_general_dilated reduce_sum reduce_max reduce_min reduce_prod argmax argmin cumsum",
     "movement": "broadcast reshape transpose slice dynamic-slice pad concatenate reverse "
     "broadcast_in_dim squeeze expand_dims dynamic_slice rev",
@@ -31,7 +31,7 @@ _GROUPS: Final[Mapping[Group, str]] = {
     "negate abs sign exponential exponential-minus-one log log-plus-one logistic sine cosine tan "
     "tanh sqrt rsqrt cbrt floor ceil round-nearest-afz round-nearest-even compare select clamp "
     "atan2 is-finite popcnt count-leading-zeros shift-left shift-right-logical erf "
-    "shift-right-arithmetic real imag complex bitcast-convert sub mul div neg max min exp "
+    "shift-right-arithmetic real imag complex bitcast-convert reduce-precision sub mul div neg max min exp "
     "integer_pow add_any stop_gradient pow erf_inv rem eq ne lt le gt ge select_n",
 }
 _COMMUTES: Final = (

@@ -16,8 +16,7 @@ from viz.read.tracefile import TraceFile
 
 def graph_data(file: TraceFile, order: list[int]) -> dict[str, Any]:
     """Nodes of a file in the form of `core.uop.data.serial`; `order` has sources before users and
-    ends
-    in the root. Origins are those of the kernel with that root. Raises BudgetError."""
+    ends in the root. Origins are those of the kernel with that root. Raises BudgetError."""
     position = {node: i for i, node in enumerate(order)}
     fields = [file.nodes.field(name) for name in ("op", "dtype", "arg", "tag")]
     origins = file.origins.within(order[-1])

@@ -5,7 +5,6 @@ Equal parts of graphs are one entry, so that a step costs what it changed. Never
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -105,8 +104,3 @@ class _Maker:
             found = self._places[key] = len(self._made.nodes)
             self._made.nodes.append(key)
         return found
-
-
-def changed(states: States) -> Sequence[bool]:
-    """Whether each state is another graph than the one before it."""
-    return [a != b for a, b in zip(states.roots, states.roots[1:], strict=False)]

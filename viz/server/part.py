@@ -1,6 +1,6 @@
 """`Part`: what the adapter of a dialect adds to a server.
 
-`viz/dialect/registry.py` names the parts; a server makes each once, when it starts.
+`viz/dialect/adapters.py` names the parts; a server makes each once, when it starts.
 """
 
 from __future__ import annotations

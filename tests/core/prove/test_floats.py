@@ -88,3 +88,13 @@ def test_a_largest_value_is_not_any_value() -> None:
     number = UOp.const(dtypes.float16, 0.84130859375)
     r = UOp.range(184, 1, AxisType.REDUCE)
     assert check(number.reduce(Ops.MAX, r), number).kind in RIGHT
+
+
+@pytest.mark.parametrize(
+    ("dtype", "least"), [(dtypes.float32, 2.0**-149), (dtypes.float64, 2.0**-1074)], ids=str
+)
+def test_the_inverse_of_the_least_number_is_no_number(dtype: DType, least: float) -> None:
+    x = loaded(0, dtype)
+    quotient = x.alu(Ops.FDIV, x.const_like(least))
+    assert check(quotient, x * math.inf).kind == "differs"
+    assert check(x.alu(Ops.FDIV, x.const_like(2.0**-100)), x * 2.0**100).kind == "proved"
