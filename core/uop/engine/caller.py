@@ -17,7 +17,7 @@ from core.uop.engine.origin import lines_in
 from core.uop.frames import caller_frame
 from core.uop.uop import creating
 
-CORE: Final = f"{Path(__file__).parent.parent}{os.sep}"
+CORE: Final = f"{Path(__file__).parents[2]}{os.sep}"
 """The folder of this package."""
 
 

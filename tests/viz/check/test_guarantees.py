@@ -154,7 +154,7 @@ def test_the_pass_that_leaves_something_undone_is_named(
 def test_it_is_printed_with_the_node_and_the_line_and_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    leave_out(monkeypatch, "gpudims", "hardware", "hardware_range")
+    leave_out(monkeypatch, "loops.gpudims", "hardware", "hardware_range")
     path = tmp_path / "run.viz"
     record(path, odd_product, "sm_90")
     for again in (False, True):  # the second time it is what was kept
