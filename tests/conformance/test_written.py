@@ -203,3 +203,21 @@ def test_second_derivatives_of_products(own: bool) -> None:
     have = [np.concatenate([g.numpy() for g in gs]) for gs in (first, second)]
     np.testing.assert_allclose(have[0], slopes(at), atol=0.02)
     np.testing.assert_allclose(have[1], expected, atol=0.02)
+
+
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize("dtype", ["int32", "int64", "uint8"])
+def test_means_of_integers_are_rounded_down(dtype: str, own: bool) -> None:
+    most = 2**60 + 1 if dtype == "int64" else 100
+    low = 3 if dtype == "uint8" else -3
+    x, v = (np.array(a).astype(dtype) for a in ([0, most, low], [low, most, low * 2, low]))
+    index = np.array([0, 1, 2, 2])
+    expected = torch.from_numpy(x).scatter_reduce(
+        0, torch.from_numpy(index), torch.from_numpy(v), "mean", include_self=own
+    )
+    for devices in ("CPU", ("CPU:1", "CPU:2")):
+        place = [Tensor(a) for a in (x, index, v)]
+        if isinstance(devices, tuple):
+            place = [t.shard(devices) for t in place]
+        made = place[0].scatter_reduce(0, place[1], place[2], "mean", include_self=own)
+        np.testing.assert_array_equal(made.numpy(), expected.numpy(), err_msg=str(devices))

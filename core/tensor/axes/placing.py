@@ -66,9 +66,15 @@ def scatter_reduce(
             combined = best.minimum(self)
         return any_.where(combined if base is not None else best, self)
     count = mask.cast(dtypes.int32).sum(-1) + int(include_self)
-    total = mask.where(values, 0).sum(-1, dtype=self.dtype)
-    mean = (total + (self if base is not None else 0)) / count.maximum(1)
-    return (any_ if base is None else any_ | True).where(mean.cast(self.dtype), self)
+    total = mask.where(values, 0).sum(-1, dtype=sum_acc_dtype(self.dtype))
+    mean = _mean(self, total + (self if base is not None else 0), count.maximum(1))
+    return (any_ if base is None else any_ | True).where(mean, self)
+
+
+def _mean(self: Tensor, total: Tensor, count: Tensor) -> Tensor:
+    """What is stored of a sum of so many: of integers the mean is rounded down."""
+    mean = total // count.cast(total.dtype) if dtypes.is_int(self.dtype) else total / count
+    return mean.cast(self.dtype)
 
 
 _REDUCES: Final = {
@@ -89,7 +95,7 @@ def _written(
     total = written(self.cast(wide), places, values.cast(wide), how)
     one = places.ones_like(dtype=dtypes.int32)
     counts = written(self.ones_like(dtype=dtypes.int32), places, one, how)
-    return (total / counts).cast(self.dtype)
+    return _mean(self, total, counts)
 
 
 def scatter_add(self: Tensor, dim: int, index: Tensor, src: Tensor | Number) -> Tensor:
