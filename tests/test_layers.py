@@ -121,7 +121,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("viz.why",),
     ("viz.whatif",),
     ("viz.workbench",),
-    ("viz.check.gradients", "viz.check.whole", "viz.foreign"),
+    ("viz.check.gradients", "viz.check.whole", "viz.foreign", "viz.foreign.hlo"),
     ("viz.check",),
     ("viz.bisect",),
     ("viz.coreserver",),

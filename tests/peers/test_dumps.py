@@ -34,10 +34,10 @@ def python_of(*packages: str) -> str:
     return str(python)
 
 
-def run(python: str, program: str, **setting: str) -> str:
+def run(python: str, program: str, *args: str, **setting: str) -> str:
     """Runs a program; what it says."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("VIZ", "PYTHONPATH", "XLA"))}
-    command = [python, str(PROGRAMS / program)]
+    command = [python, str(PROGRAMS / program), *args]
     done = subprocess.run(command, env=kept | setting, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stderr

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from viz.compilers.mlir import DIALECT as MLIR
-from viz.dialect.dialect import Dialect, Group, Op, TextKind
+from viz.dialect.dialect import Action, Dialect, Group, Op, TextKind
 
 VERSION: Final = 1
 _GROUPS: Final[Mapping[Group, str]] = {
@@ -65,6 +65,7 @@ DIALECT: Final = Dialect(
     version=VERSION,
     title="XLA",
     ops=_ops(),
+    actions=frozenset((Action.CHECK, Action.BISECT)),
     texts=(
         TextKind(name="llvm", title="LLVM IR", language="llvm", ending=".ll"),
         TextKind(name="llvm_before", title="LLVM IR, not optimised", language="llvm", ending=".ll"),

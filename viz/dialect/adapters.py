@@ -37,7 +37,7 @@ BUILT_IN: Final[Mapping[str, Adapter]] = {
         commands="viz.corecommand.parser:add_commands",
         exports="viz.work.targets.compiled:compiled_here",
     ),
-    "hlo": Adapter("viz.compilers.hlo:DIALECT"),
+    "hlo": Adapter("viz.compilers.hlo:DIALECT", judge="viz.foreign.hlo.judge:judge"),
     "mlir": Adapter("viz.compilers.mlir:DIALECT"),
     "tinygrad": Adapter("viz.compilers.tinygrad:DIALECT", judge="viz.foreign.uops:judge"),
     "xdsl": Adapter("viz.compilers.mlir:XDSL"),

@@ -1,0 +1,1 @@
+"""HLO modules executed by NumPy, so that passes of XLA can be judged."""
