@@ -17,7 +17,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 LIST = Path(__file__).with_suffix(".txt")
-KEPT = ("tests/journeys/", "tests/test_demo.py", "tests/docs/")
+KEPT = ("tests/journeys/", "tests/test_demo.py", "tests/docs/test_documents.py")
 NONE = ("tests/browser/", "tests/states/")
 SHARE = 0.145
 """Of the time of all tests: less than five minutes on two cores, with the start of processes."""
