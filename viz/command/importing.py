@@ -11,10 +11,11 @@ from typing import Final
 from viz.environment import absolute
 from viz.files.regular import check_ending
 from viz.format.schema import SUFFIX
+from viz.importers.files import opened
 from viz.importers.hlodump import HloImport
 from viz.importers.log import LogImport
 from viz.importers.remarks import Remark, remarks_of
-from viz.importers.sources import Source, opened, sources
+from viz.importers.sources import Source, sources
 from viz.importers.tinygradfile import events_of
 from viz.importers.torchrecords import Parsed, records_of
 from viz.importers.torchtrace import TorchImport

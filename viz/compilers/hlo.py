@@ -31,8 +31,8 @@ _GROUPS: Final[Mapping[Group, str]] = {
     "negate abs sign exponential exponential-minus-one log log-plus-one logistic sine cosine tan "
     "tanh sqrt rsqrt cbrt floor ceil round-nearest-afz round-nearest-even compare select clamp "
     "atan2 is-finite popcnt count-leading-zeros shift-left shift-right-logical erf "
-    "shift-right-arithmetic real imag complex bitcast-convert reduce-precision sub mul div neg max min exp "
-    "integer_pow add_any stop_gradient pow erf_inv rem eq ne lt le gt ge select_n",
+    "shift-right-arithmetic real imag complex bitcast-convert sub mul div neg max min exp "
+    "reduce-precision integer_pow add_any stop_gradient pow erf_inv rem eq ne lt le gt ge select_n",
 }
 _COMMUTES: Final = (
     "add",

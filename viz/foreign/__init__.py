@@ -1,1 +1,1 @@
-"""Steps of other compilers, checked by executing their graphs before and after."""
+"""Judges of the steps of other compilers, whose nodes `core` cannot make again."""

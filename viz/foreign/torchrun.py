@@ -20,6 +20,8 @@ from typing import Any
 SAMPLES = 3
 _LARGEST = 1 << 26
 """Elements of a tensor."""
+_TOGETHER = 1 << 29
+"""Elements of all values that are kept: 4 GB in float64."""
 _TIGHT = 2e-6
 """Of the largest value, in float64: constants of one graph may have been rounded to float32."""
 _LOOSE = {"float64": 1e-9, "float32": 1e-4, "bfloat16": 4e-2, "float16": 8e-3}
@@ -54,11 +56,28 @@ class CannotError(Exception):
     """A graph cannot be executed; its text says why."""
 
 
+class Room:
+    """How many elements may still be kept."""
+
+    def __init__(self) -> None:
+        self.left = _TOGETHER
+
+    def take(self, value: Any) -> None:
+        """Takes what a value needs. Raises CannotError where there is not that much."""
+        count = elements(value)
+        if count > self.left:
+            raise CannotError("the values of the graph take too much memory")
+        self.left -= count
+
+
 class Graphs:
     """Values of nodes on one sample. `wide`: floats are float64, whatever they are in the graph."""
 
-    def __init__(self, torch: Any, nodes: list[Any], sample: int, wide: bool) -> None:
+    def __init__(
+        self, torch: Any, nodes: list[Any], sample: int, wide: bool, room: Room | None = None
+    ) -> None:
         self.torch, self.nodes, self.sample, self.wide = torch, nodes, sample, wide
+        self.room = Room() if room is None else room
         self.values: dict[int, Any] = {}
         self.random: dict[int, frozenset[int]] = {}
 
@@ -75,11 +94,24 @@ class Graphs:
                 stack += missing
                 continue
             stack.pop()
-            self.values[at] = self.value(at)
+            value = self.value(at)
+            self.room.take(value)
+            self.values[at] = value
             below = [self.random[s] for s in self.nodes[at][4]]
             own = frozenset([at]) if self.is_random(at) else frozenset()
             self.random[at] = own.union(*below)
         return flat(self.values[root])
+
+    def keep(self, root: int) -> None:
+        """Lets go of the values that a graph does not have."""
+        below, stack = {root}, [root]
+        while stack:
+            for source in self.nodes[stack.pop()][4]:
+                if source not in below:
+                    below.add(source)
+                    stack.append(source)
+        for at in [at for at in self.values if at not in below]:
+            self.room.left += elements(self.values.pop(at))
 
     def is_result(self, at: int) -> bool:
         op = self.nodes[at][0]
@@ -256,6 +288,11 @@ def mutable(function: Any) -> set[int]:
     return found
 
 
+def elements(value: Any) -> int:
+    """How many numbers a value holds."""
+    return sum(one.numel() for one in flat(value) if hasattr(one, "numel"))
+
+
 def flat(value: Any) -> list[Any]:
     if isinstance(value, (list, tuple)):
         return [one for part in value for one in flat(part)]
@@ -305,6 +342,11 @@ def conversions(nodes: list[Any], root: int) -> list[str]:
     return sorted(found)
 
 
+def out_of_memory(error: Exception) -> bool:
+    """Whether this says something of the machine, and nothing of the graph."""
+    return isinstance(error, MemoryError) or "allocate memory" in str(error)
+
+
 def raised(error: Exception) -> str:
     lines = str(error).strip().splitlines()
     return f"it raises {type(error).__name__}: {lines[0] if lines else ''}"[:200]
@@ -313,10 +355,17 @@ def raised(error: Exception) -> str:
 class Judge:
     def __init__(self, torch: Any, nodes: list[Any]) -> None:
         self.torch, self.nodes = torch, nodes
+        self.room = Room()
         self.graphs = {
-            wide: [Graphs(torch, nodes, sample, wide) for sample in range(SAMPLES)]
+            wide: [Graphs(torch, nodes, sample, wide, self.room) for sample in range(SAMPLES)]
             for wide in (True, False)
         }
+
+    def next(self, root: int) -> None:
+        """The next step begins at a graph: where room is scarce, only its values stay."""
+        if self.room.left < _TOGETHER // 2:
+            for graphs in (*self.graphs[True], *self.graphs[False]):
+                graphs.keep(root)
 
     def judge(self, before: int, after: int) -> dict[str, Any]:
         """What is known of a step: "same", "differs" or "unknown", and why."""
@@ -351,7 +400,7 @@ class Judge:
         except (CannotError, NotImplementedError):
             return None
         except Exception as error:
-            return raised(error)
+            return None if out_of_memory(error) else raised(error)
         return None
 
     def compare(self, before: int, after: int, sample: int, wide: bool) -> str:
@@ -401,6 +450,7 @@ def main() -> int:
         if before == after:
             found = {"kind": "same", "samples": 0, "loose": False}
         else:
+            judge.next(before)
             found = judge.judge(before, after)
         print(json.dumps(found), flush=True)
     return 0

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from viz.importers import hlo, jaxpr, mlir
+from viz.importers.files import beginning_of, lines_of
 from viz.importers.texts import Text
 from viz.importers.totals import Totals
 from viz.importers.writing import Graph, Passes
@@ -130,7 +131,7 @@ class HloImport:
         ]
         states += [("after optimizations", "", path) for path in module.after]
         for name, group, path in states:
-            lines = _lines(path)
+            lines = lines_of(path)
             if last is not None and last.text is not None and last.text.lines == lines:
                 continue
             if not hlo.is_module("".join(lines[:1])):
@@ -157,17 +158,16 @@ class HloImport:
         if inner:
             writer.context_end(inner, at=self._time)
         for kind, kernel, path in module.kernels[:_MOST_TEXTS]:
-            text = "".join(_lines(path))
-            cut = text[:_LONGEST]
-            facts = {"cut": f"{len(text) - len(cut):,} characters"} if len(cut) < len(text) else {}
-            writer.artifact(context, kind, kernel, cut, facts=facts)
+            text, is_whole = beginning_of(path, _LONGEST)
+            facts = {} if is_whole else {"cut": f"after {_LONGEST:,} characters"}
+            writer.artifact(context, kind, kernel, text, facts=facts)
         if len(module.kernels) > _MOST_TEXTS:
             left = len(module.kernels) - _MOST_TEXTS
             self.totals.problems.append(f"texts of kernels of {module.name}: {left:,}")
         writer.context_end(context, at=self._time)
 
     def _lowered(self, path: Path, last: Graph | None, context: int) -> Graph:
-        lines = _lines(path)
+        lines = lines_of(path)
         is_jaxpr = jaxpr.is_jaxpr("".join(lines[:1]))
         snapshot = jaxpr.parse("".join(lines)) if is_jaxpr else mlir.parse(lines)
         self.totals.count(snapshot)
@@ -186,8 +186,3 @@ class HloImport:
 def _plain(name: str) -> str:
     """A name as files have it: other characters than letters and numbers are underscores."""
     return re.sub(r"\W+", "_", name).strip("_")
-
-
-def _lines(path: Path) -> list[str]:
-    with path.open(encoding="utf-8", errors="replace") as file:
-        return file.readlines()

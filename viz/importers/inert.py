@@ -112,7 +112,7 @@ def read(file: IO[bytes], where: str) -> Any:
     except BudgetError as error:
         raise TraceError("the pickle takes too long to read, or holds too much", where) from error
     except Exception as error:  # a stranger's bytes may fail in any way
-        what = f"this is no pickle that can be read: {type(error).__name__}: {str(error)[:100]}"
+        what = f"the pickle cannot be read: {type(error).__name__}: {str(error)[:100]}"
         raise TraceError(what, where) from error
 
 

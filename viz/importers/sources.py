@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, TextIO
+from typing import Final, Literal
 
 from core.errors import TraceError
 from viz.importers import hlo, hlodump, mlir, remarks, torchrecords, tritondump
+from viz.importers.files import opened
 from viz.importers.tinygradfile import is_tinygrad_file
 
 Kind = Literal["stream", "tinygrad", "mlir", "hlo", "torch", "tlparse", "triton", "remarks"]
@@ -43,11 +44,15 @@ def sources(names: Sequence[str]) -> list[Source]:
     if "remarks" in kinds:
         kinds.discard("remarks")
         if kinds != {"mlir"}:
-            what = "remarks are told of the passes of a log"
+            what = "remarks belong to the passes of a log"
             raise TraceError(what, hint="give the log of the same run as well")
         return sorted(found, key=lambda source: source.kind == "remarks")
     if len(kinds) > 1 or (not kinds.isdisjoint(_RUNS) and len(found) > 1):
-        what = "these are of two kinds" if len(kinds) > 1 else f"a {_RUNS[kinds.pop()]} is a run"
+        what = (
+            "these files are of different kinds"
+            if len(kinds) > 1
+            else f"each {_RUNS[kinds.pop()]} is a run of its own"
+        )
         raise TraceError(what, hint="import the files one by one")
     if kinds == {"hlo"}:
         return [Source("hlo", tuple(file for source in found for file in source.files))]
@@ -89,14 +94,6 @@ def _is_zip(path: Path) -> bool:
         return False
 
 
-def opened(path: Path) -> TextIO:
-    """A file as text. Raises TraceError where it cannot be read."""
-    try:
-        return path.open(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise TraceError(f"cannot be read: {error.strerror}", str(path)) from error
-
-
 def _kind_of(path: Path) -> Kind:
     """What a file holds, by its beginning."""
     with suppress(OSError), path.open("rb") as raw:
@@ -114,4 +111,4 @@ def _kind_of(path: Path) -> Kind:
         return "torch"
     if mlir.is_mlir(head):
         return "mlir"
-    raise TraceError("this is no dump that is known", str(path), f"uopviz imports {KNOWN}")
+    raise TraceError("the format of this file is not known", str(path), f"uopviz imports {KNOWN}")

@@ -61,10 +61,10 @@ class KeptTexts:
         said: list[str] = []
         if self._cut:
             said.append(
-                f"texts of the program that are cut, at {MAX_TEXT:,} characters: {self._cut:,}"
+                f"texts of the program that were cut after {MAX_TEXT:,} characters: {self._cut:,}"
             )
         if self._without:
-            what = "passes whose texts are left out, because those before take all room"
+            what = "passes without texts, because those of earlier passes take all the space"
             said.append(f"{what}: {self._without:,}")
         return said
 

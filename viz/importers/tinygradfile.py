@@ -119,7 +119,7 @@ class _File:
 
     def _odd(self, why: str) -> TraceError:
         hint = "uopviz reads those of tinygrad 0.11 to 0.14; record newer ones: uopviz record"
-        return TraceError(f"this is no rewrites.pkl that is known: {why}", self._where, hint)
+        return TraceError(f"this rewrites.pkl cannot be read: {why}", self._where, hint)
 
     def _version(self, has_class: bool) -> str:
         """The version that wrote it, by what is in it."""

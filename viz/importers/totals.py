@@ -30,7 +30,7 @@ class Totals:
         """What the trace lacks, for META's `left_out`."""
         said = list(self.problems)
         if self.odd:
-            said.append(f"lines of the dump that are no ops that could be read: {self.odd:,}")
+            said.append(f"lines of the dump that could not be read: {self.odd:,}")
         if self.unknown:
             said.append(f"uses of values that nothing before them defines: {self.unknown:,}")
         return [{"what": what} for what in said]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from viz.importers import llvm, mlir
+from viz.importers.files import beginning_of, lines_of
 from viz.importers.snapshot import Snapshot
 from viz.importers.texts import Text
 from viz.importers.totals import Totals
@@ -55,7 +56,7 @@ class TritonImport:
         for ending, title in _STAGES.items():
             if ending not in stages:
                 continue
-            lines = _lines(stages[ending])
+            lines = lines_of(stages[ending])
             snapshot: Snapshot
             if ending == ".llir":
                 snapshot, _ = llvm.parse(lines)
@@ -74,10 +75,7 @@ class TritonImport:
             last = graph
         for ending, kind in _TEXTS.items():
             if ending in stages:
-                writer.artifact(context, kind, "", "".join(_lines(stages[ending]))[:_LONGEST])
+                text, is_whole = beginning_of(stages[ending], _LONGEST)
+                facts = {} if is_whole else {"cut": f"after {_LONGEST:,} characters"}
+                writer.artifact(context, kind, "", text, facts=facts)
         writer.context_end(context, at=self._time)
-
-
-def _lines(path: Path) -> list[str]:
-    with path.open(encoding="utf-8", errors="replace") as file:
-        return file.readlines()

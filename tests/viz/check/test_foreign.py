@@ -6,12 +6,14 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import viz
 from viz.check.part import check_part
 from viz.check.parts import Part
+from viz.foreign import torchrun
 from viz.foreign.fx import judge
 from viz.foreign.states import states_of
 from viz.read.tracefile import TraceFile
@@ -119,6 +121,48 @@ def test_a_worker_that_fails_leaves_steps_unchecked(
 def test_a_python_that_is_not_there_is_said(trace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = verdicts(trace, monkeypatch, "/no/such/python")
     assert found == [("unchecked", "/no/such/python cannot be run: No such file or directory")] * 2
+
+
+class Value:
+    """A tensor of so many elements, as far as it matters."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+    def numel(self) -> int:
+        return self.count
+
+
+CHAIN: list[Any] = [["aten.relu.default", "float32", "", "", [at - 1] if at else []]
+                    for at in range(4)]  # fmt: skip
+
+
+def test_a_machine_without_memory_makes_no_step_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    def value(self: torchrun.Graphs, at: int) -> Value:
+        if at > 1:
+            raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried 8 bytes")
+        return Value(1)
+
+    monkeypatch.setattr(torchrun.Graphs, "value", value)
+    verdict = torchrun.Judge(None, CHAIN).judge(1, 2)
+    assert verdict["kind"] == "unknown" and "allocate memory" in verdict["why"]
+
+
+def test_values_that_are_kept_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torchrun, "_TOGETHER", 10)
+
+    def value(self: torchrun.Graphs, at: int) -> Value:
+        return Value(4)
+
+    monkeypatch.setattr(torchrun.Graphs, "value", value)
+    judge = torchrun.Judge(None, CHAIN)
+    graphs = judge.graphs[True][0]
+    graphs.of(1)
+    with pytest.raises(torchrun.CannotError, match="too much memory"):
+        graphs.of(2)
+    judge.next(0)
+    assert [*graphs.values] == [0]
+    assert graphs.of(1) and judge.room.left == 2
 
 
 def test_a_pass_that_did_not_end_is_not_judged(trace: Path) -> None:

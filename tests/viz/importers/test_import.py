@@ -110,8 +110,8 @@ def test_a_folder_is_its_dumps(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "what"),
     [
-        ("a.txt", "digraph {}", "this is no dump that is known"),
-        ("a.txt", "", "this is no dump that is known"),
+        ("a.txt", "digraph {}", "the format of this file is not known"),
+        ("a.txt", "", "the format of this file is not known"),
         ("nothing.txt", None, "cannot be read: No such file or directory"),
         ("a.viz", "module {\n}\n", "is not a trace and is not overwritten"),
     ],

@@ -159,7 +159,7 @@ def test_nodes_of_another_form_are_refused(
     fields = [*trace.uop_fields[11]]
     fields[at] = value
     trace.uop_fields[11] = tuple(fields)
-    with pytest.raises(TraceError, match=r"no rewrites\.pkl that is known"):
+    with pytest.raises(TraceError, match=r"rewrites\.pkl cannot be read"):
         imported(tmp_path, pickle.dumps(trace))
 
 

@@ -165,7 +165,7 @@ def test_a_zip_that_is_cut_or_too_large_for_its_names(
     assert not (tmp_path.parent / "-_0_0_0").exists()
     (tmp_path / "cut.zip").write_bytes(whole.read_bytes()[:-30])
     assert main(["import", str(tmp_path / "cut.zip")]) == 2
-    assert "this is no dump that is known" in capsys.readouterr().err
+    assert "the format of this file is not known" in capsys.readouterr().err
 
 
 def test_a_zip_whose_data_are_damaged(tmp_path: Path) -> None:

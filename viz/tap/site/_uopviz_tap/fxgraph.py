@@ -88,6 +88,8 @@ class Graph:
 
     def _on_erase(self, node: Any) -> None:
         self._erased.add(node)
+        if self._names.get(node.name) is node:
+            del self._names[node.name]
 
     def _on_replace(self, old: Any, new: str, user: Any) -> None:
         self._replaced.setdefault(old, new)  # once for each user
@@ -112,7 +114,6 @@ class Graph:
 
     def match(self, node: Any, graph: Any) -> Made:
         """A match at a node is over."""
-        self._names = {one.name: one for one in graph.nodes} if self._replaced else {}
         old = self.number(node) or self._write(node)
         for created in self._created:
             if created not in self._erased:
@@ -120,7 +121,7 @@ class Graph:
         rebuilt: list[tuple[int, int]] = []
         new = 0
         for replaced, name in self._replaced.items():
-            by = self._names.get(name)
+            by = self._named(name, graph)
             if by is None:
                 continue
             was, now = self.number(replaced), self.number(by) or self._write(by)
@@ -138,6 +139,15 @@ class Graph:
         self.begin_match()
         return Made(old, new, rebuilt)
 
+    def _named(self, name: str, graph: Any) -> Any:
+        """The node of this name; None where it has been erased. Nodes are seldom renamed: then all
+        of the graph is looked at."""
+        node = self._names.get(name)
+        if node is None or node.name != name:
+            self._names = {one.name: one for one in graph.nodes}
+            node = self._names.get(name)
+        return node
+
     def replaced(self, node: Any, by: Any) -> tuple[int, int] | None:
         """What `by` is, which stands where `node` stood; None where neither is known."""
         old = self.number(node)
@@ -149,6 +159,7 @@ class Graph:
         first: tuple[int, int] | None = None
         new_before = False
         nodes = [*graph.nodes]
+        self._names = {node.name: node for node in nodes}
         for node in nodes:
             known = self._nodes.get(node)
             number = self._write(node)
