@@ -313,7 +313,7 @@ ours, of theirs if it is another one."""
 ELSEWHERE: Final = frozenset(re.findall(r"\w+", """
     data device dtype grad requires_grad shape uop ndim requires_grad_ element_size nbytes numel
     size is_floating_point numpy kernelize schedule place backward gradient to to_ train no_grad
-    manual_seed from_bytes from_numpy from_blob from_url is_param is_param_ wants_grad axis
+    manual_seed from_bytes from_numpy from_blob from_url is_param is_param_ named wants_grad axis
     shard shard_ shard_like arange empty empty_like eye full linspace ones zeros rand rand_like
     randint randn randn_like randperm normal uniform scaled_uniform glorot_uniform
     kaiming_normal kaiming_uniform multinomial bitcast bernoulli_ exponential_ normal_ uniform_
