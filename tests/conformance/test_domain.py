@@ -327,7 +327,8 @@ _OTHERS = """
     poisson_nll_loss gaussian_nll_loss hinge_embedding_loss soft_margin_loss multi_margin_loss
     multilabel_soft_margin_loss margin_ranking_loss triplet_margin_loss cosine_embedding_loss
     cosine_similarity pairwise_distance
-    median quantile diff from_url is_param is_param_ named wants_grad axis shard shard_ shard_like qr svd
+    median quantile diff from_url is_param is_param_ named wants_grad axis shard shard_ shard_like
+    qr svd
 """
 _IN_PLACE = {name for name, *_ in (*CASES, *INTEGERS)} | set(RANDOM)
 NOT_FUNCTIONS = frozenset(re.findall(r"\w+", _OTHERS)) | _IN_PLACE
