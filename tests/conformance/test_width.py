@@ -177,3 +177,14 @@ def test_what_is_refused() -> None:
         x.diff(-1)
     with pytest.raises(DTypeError, match="step_size of 0"):
         nn.lr_scheduler.StepLR(optimizers()[0], 0)
+
+
+@pytest.mark.parametrize("how", ["linear", "lower", "higher", "nearest", "midpoint"])
+def test_quantiles_beside_infinities(how: Any) -> None:
+    x = np.array([[1, np.inf, -np.inf, 2, 3], [4, np.inf, 6, 5, 7]], np.float32)
+    for q in (0.0, 0.2, 0.25, 0.45, 0.7, 0.9, 1.0):
+        with np.errstate(invalid="ignore"):
+            expected = np.quantile(x, q, axis=1, method=how)
+        have = Tensor(x).quantile(q, axis=1, interpolation=how).numpy()
+        wrong = np.isnan(expected)  # NumPy goes from an infinity to itself
+        np.testing.assert_allclose(have[~wrong], expected[~wrong], rtol=1e-6, err_msg=f"at {q}")

@@ -92,13 +92,20 @@ def quantile(
             "nearest": float(round(place) - low),
         }[interpolation]  # fmt: skip
         first, last = part_of(ordered, at, low, low + 1), part_of(ordered, at, high, high + 1)
-        value = first if low == high else first.lerp(last, share)
-        found.append(wrong.where(math.nan, value))
+        found.append(wrong.where(math.nan, _between(first, last, share)))
     if not keepdim:
         found = [value.squeeze(at) for value in found]
     elif axis is None:
         found = [value.reshape((1,) * self.ndim) for value in found]
     return found[0].stack(*found[1:]) if several else found[0]
+
+
+def _between(first: Tensor, last: Tensor, share: float) -> Tensor:
+    """A share of the way from one to the other, counted from the nearer one: that one alone where
+    the share is 0 or 1, whatever the other is."""
+    if share in (0, 1):
+        return last if share else first
+    return first.lerp(last, share) if share < 0.5 else last.lerp(first, 1 - share)
 
 
 def _check(self: Tensor, name: str, axis: int) -> None:
