@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from functools import lru_cache, partial
 from typing import Any, Final
 
@@ -63,9 +64,10 @@ def _wait_beside(run: Callable[[], None], buffers: Sequence[Buffer]) -> None:
 
 def _wait_for_left() -> None:
     """Returns when kernels whose waiting was interrupted have ended."""
-    while _left:
-        _left[0][0].result()
-        del _left[0]
+    for kernel in list(_left):
+        kernel[0].result()
+        with suppress(ValueError):  # another thread waited for it, too
+            _left.remove(kernel)
 
 
 @lru_cache(maxsize=1)

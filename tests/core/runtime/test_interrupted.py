@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import signal
+import threading
 import time
+from concurrent.futures import Future, ThreadPoolExecutor
 from types import FrameType
 
 import numpy as np
@@ -11,6 +13,7 @@ import pytest
 
 from core import Tensor
 from core.errors import RunError
+from core.runtime.cpu import device as cpu
 from core.target import Target
 from core.uop import UOp
 from core.uop.call.kernelcall import Parameter
@@ -53,3 +56,19 @@ def test_an_alarm_ends_the_waiting() -> None:
     assert time.monotonic() - before > waited
     with pytest.raises(RunError, match="RungError"):
         y.tolist()
+
+
+def test_several_threads_wait_for_an_interrupted_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    together = threading.Barrier(4)
+
+    class Kernel(Future[None]):
+        """It ends when all threads wait for it."""
+
+        def result(self, timeout: float | None = None) -> None:
+            together.wait(60)
+
+    monkeypatch.setattr(cpu, "_left", [(Kernel(), ())])
+    with ThreadPoolExecutor(4) as threads:
+        waiting = [threads.submit(cpu.CpuDevice("CPU").synchronize) for _ in range(4)]
+        for one in waiting:
+            one.result()
