@@ -40,6 +40,7 @@ BUILT_IN: Final[Mapping[str, Adapter]] = {
     "hlo": Adapter("viz.compilers.hlo:DIALECT", judge="viz.foreign.hlo.judge:judge"),
     "mlir": Adapter("viz.compilers.mlir:DIALECT"),
     "tinygrad": Adapter("viz.compilers.tinygrad:DIALECT", judge="viz.foreign.uops:judge"),
+    "onnx": Adapter("viz.compilers.onnx:DIALECT"),
     "xdsl": Adapter("viz.compilers.mlir:XDSL"),
     "torch": Adapter("viz.compilers.torch:DIALECT", judge="viz.foreign.fx:judge"),
 }

@@ -14,6 +14,7 @@ from typing import Any
 from _uopviz_tap.stream import Stream
 
 TAPS: dict[str, str] = {
+    "onnxscript.rewriter._rewrite_rule": "of_onnx",
     "tinygrad.uop.ops": "of_tinygrad",
     "torch._inductor.compile_fx": "of_torch",
     "torch._inductor.graph": "of_torch",
