@@ -64,8 +64,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leaves out what `sampled` tests do not run, what has no turn, and what a quick run does not
-    have. Where n has no
-    factor in common with how many values a parameter has, each value is still tried."""
+    have. Where n has no factor in common with how many values a parameter has, each value is still
+    tried."""
     if any("[" in argument for argument in config.args):
         return
     cases: dict[str, list[pytest.Item]] = {}
