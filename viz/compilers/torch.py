@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final, cast
 
 from viz.dialect.argtext import Show
-from viz.dialect.dialect import Action, Dialect, Group, Op, TextKind
+from viz.dialect.dialect import Action, ContextKind, Dialect, Group, Op, TextKind
 
 VERSION: Final = 1
 _GROUPS: Final[Mapping[Group, str]] = {
@@ -65,6 +65,7 @@ DIALECT: Final = Dialect(
     ops=_ops(),
     spell=_spell,
     actions=frozenset((Action.CHECK, Action.BISECT)),
+    contexts={"kernel": ContextKind("graph", "graphs")},
     texts=(TextKind(name="output_code", title="Output code", language="python", ending=".py"),),
 )
 """Graphs of Dynamo, AOTAutograd and Inductor."""
