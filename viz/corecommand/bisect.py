@@ -184,7 +184,7 @@ def _step_lines(one: Data, path: Path) -> Iterator[Line]:
     yield from pair_lines(
         [
             ("rule", rule["equation"]),
-            ("written at", f"{rule['file']}:{rule['line']}"),
+            *([("written at", f"{rule['file']}:{rule['line']}")] if rule["file"] else []),
             ("match", f"{place}, `{show_command(path, one['rewrite'], one['step'])}`"),
             ("how", verdict["how"]),
             *((name, value) for name, value in verdict.get("values", [])),
@@ -237,7 +237,7 @@ def _culprit(made: Data, culprit: Data, how: str, path: Path) -> Iterator[Line]:
     yield from pair_lines(
         [
             ("rule", f"{rule['equation']}"),
-            ("written at", f"{rule['file']}:{rule['line']}"),
+            *([("written at", f"{rule['file']}:{rule['line']}")] if rule["file"] else []),
             ("match", where + (", inside another match" if match["inside"] else "")),
             ("before it", culprit["before"]["said"] if culprit["before"] else "not known"),
             ("after it", culprit["after"]["said"] if culprit["after"] else "not known"),

@@ -325,6 +325,7 @@ def test_a_dump_is_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert main(["check", path]) == 1
     told = capsys.readouterr().out
     assert "wrong is wrong at step 1 of wrong" in told
-    assert "right is wrong" not in told
+    assert "right is wrong" not in told and "written at" not in told
     assert main(["bisect", path]) == 1
-    assert "wrong" in capsys.readouterr().out
+    named = capsys.readouterr().out
+    assert "wrong is wrong, in pass wrong" in named and "written at" not in named
