@@ -80,9 +80,9 @@ class Kernel:
         order = sink.toposort()
         loops = [u for u in order if u.op is Ops.RANGE]
         self.as_written = {r.arg for r in loops if r.src[0].op is not Ops.CONST}
-        """Arguments of the loops that stay as they are: those whose length is not known, and those
-        whose iterations or end something in the kernel waits for."""
-        self.as_written.update(r.arg for r in _waited_for(order))
+        """Arguments of the loops that stay as they are: those whose length is not known, whose
+        iterations or end something in the kernel waits for, or that may write an element again."""
+        self.as_written.update(r.arg for r in (*_waited_for(order), *_writing_again(order)))
         self.path: dict[UOp, Path] = {r: (r.arg[0],) for r in loops}
         self._next = 1 + max((r.arg[0] for r in loops), default=-1)
 
@@ -161,6 +161,25 @@ class Kernel:
         if not renamed:
             return self.sink
         return graph_rewrite(self.sink, numbering, renamed, name="optimize: number loops")
+
+
+def _writing_again(order: Iterable[UOp]) -> set[UOp]:
+    """The loops around a store of a kernel written by hand whose place does not follow from their
+    iteration: it is read from memory, or the same each time. The last iteration has to be the
+    last."""
+    found: set[UOp] = set()
+    for end in order:
+        if end.op is not Ops.END:
+            continue
+        body = end.src[0].toposort(lambda u: u.op in _BODIES)
+        for store in (u for u in body if u.op is Ops.STORE and u.src[0].op is Ops.INDEX):
+            place = store.src[0].src[1].toposort(lambda u: u.op is not Ops.LOAD)
+            found.update(r for r in end.src[1:] if r.op is Ops.RANGE and r not in place)
+    return found
+
+
+_BODIES = frozenset({Ops.END, Ops.GROUP, Ops.AFTER, Ops.NOOP, Ops.STORE})
+"""What stores stand in, down to them."""
 
 
 def _waited_for(order: Iterable[UOp]) -> set[UOp]:
