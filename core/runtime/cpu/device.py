@@ -12,13 +12,13 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from functools import lru_cache, partial
 from typing import Any, Final
 
 from core.dtype import DType
-from core.helpers import CPU_THREADS, ceildiv
+from core.helpers import CPU_THREADS, ceildiv, notice
 from core.runtime.base import ComputeDevice, values_of
 from core.runtime.buffer import Buffer
 from core.runtime.host import HostAllocator
@@ -41,6 +41,8 @@ def cores() -> int:
 
 LONG: Final = 1 << 26
 """Iterations of all loops from which on a kernel may take so long that somebody interrupts it."""
+PATIENCE: Final = 1.0
+"""Seconds after which it is said what is waited for."""
 _left: Final[list[tuple[Future[None], Sequence[Buffer]]]] = []
 """Kernels whose waiting was interrupted, with the memory that they use."""
 
@@ -65,7 +67,13 @@ def _wait_beside(run: Callable[[], None], buffers: Sequence[Buffer]) -> None:
 def _wait_for_left() -> None:
     """Returns when kernels whose waiting was interrupted have ended."""
     for kernel in list(_left):
-        kernel[0].result()
+        running = kernel[0]
+        wait((running,), PATIENCE)
+        if not running.done():
+            notice(
+                "an interrupted kernel of the CPU runs to its end; what comes next waits for that"
+            )
+        running.result()
         with suppress(ValueError):  # another thread waited for it, too
             _left.remove(kernel)
 

@@ -72,3 +72,20 @@ def test_several_threads_wait_for_an_interrupted_kernel(monkeypatch: pytest.Monk
         waiting = [threads.submit(cpu.CpuDevice("CPU").synchronize) for _ in range(4)]
         for one in waiting:
             one.result()
+
+
+def test_what_is_waited_for_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel: Future[None] = Future()
+    said: list[str] = []
+
+    def notice(text: str) -> None:
+        said.append(text)
+        kernel.set_result(None)  # it ends then, and not before
+
+    monkeypatch.setattr(cpu, "_left", [(kernel, ())])
+    monkeypatch.setattr(cpu, "PATIENCE", 0.0)
+    monkeypatch.setattr(cpu, "notice", notice)
+    cpu.CpuDevice("CPU").synchronize()
+    assert len(said) == 1
+    assert "runs to its end" in said[0]
+    assert cpu._left == []
