@@ -18,6 +18,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from _uopviz_tap.guard import GuardedTap, member, version_of
 from _uopviz_tap.stream import Stream
 
 DIALECT = 1
@@ -37,26 +38,16 @@ def attach(module: ModuleType, stream: Stream) -> None:
     """Patches `onnxscript.rewriter._rewrite_rule`, whose body has just run; tells a problem where
     it is not what is known, and leaves it as it was."""
     for path, names in _WANTED.items():
-        found: Any = module
-        for part in path.split("."):
-            found = getattr(found, part, None)
+        found = member(module, path)
         if found is None or tuple(inspect.signature(found).parameters) != names:
-            what = f"onnxscript {_version()}: {path} is not as expected; nothing is recorded"
+            version = version_of("onnxscript")
+            what = f"onnxscript {version}: {path} is not as expected; nothing is recorded"
             stream.problem(what, module.__name__, "uopviz records onnxscript 0.7")
             return
     tap = _taps.get(stream)
     if tap is None:
         tap = _taps[stream] = _Tap(stream)
     tap.patch(module)
-
-
-def _version() -> str:
-    from importlib import metadata
-
-    try:
-        return metadata.version("onnxscript")
-    except metadata.PackageNotFoundError:
-        return "(not installed)"
 
 
 class _Declines:
@@ -81,33 +72,16 @@ class _Pass:
         self.steps = 0
 
 
-class _Tap:
-    """Never lets an exception out: the first one ends the stream."""
+class _Tap(GuardedTap):
+    """Tells what rules do to models."""
 
-    def __init__(self, stream: Stream) -> None:
-        self._stream = stream
-        self._generation = -1
-        self._reset()
+    COMPILER, PACKAGE, TITLE, DIALECT = "onnx", "onnxscript", "ONNX Script", DIALECT
 
-    def _reset(self) -> None:
+    def reset(self) -> None:
+        """No model, rule or pass is known."""
         self._count, self._entries = itertools.count(1), itertools.count(1)
         self._rules: dict[int, tuple[int, Any]] = {}
         self._passes: list[_Pass] = []
-
-    def safely(self, tell: Callable[..., Any], *args: Any) -> Any:
-        """What `tell` gives; None once the stream is over."""
-        if not self._stream.is_open:
-            return None
-        try:
-            if self._generation != self._stream.generation:
-                self._generation = self._stream.generation
-                self._reset()
-                self._stream.put("compiler", "onnx", _version(), DIALECT)
-            return tell(*args)
-        except Exception as error:
-            self._stream.problem("the tap of ONNX Script failed, and recording ends", repr(error))
-            self._stream.is_open = False
-            return None
 
     def begin(self, model: Any) -> _Pass:
         """Rules begin to be applied."""

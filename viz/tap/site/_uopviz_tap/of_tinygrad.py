@@ -23,6 +23,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from _uopviz_tap.guard import version_of
 from _uopviz_tap.stream import Stream, encode
 from _uopviz_tap.tinygrad_launches import Launches
 
@@ -45,11 +46,11 @@ def attach(ops: ModuleType, stream: Stream) -> None:
     known, and leaves it as it was."""
     missing = _missing(ops)
     if missing:
-        version = _version()
+        version = version_of("tinygrad")
         what = f"tinygrad {version}: {missing} is not as expected; nothing is recorded"
         stream.problem(what, "tinygrad/uop/ops.py", "uopviz records tinygrad 0.11 to 0.14")
         return
-    stream.put("compiler", "tinygrad", _version(), DIALECT)
+    stream.put("compiler", "tinygrad", version_of("tinygrad"), DIALECT)
     stream.flush()
     tap = _Tap(ops, stream)
     original = ops.PatternMatcher.rewrite
@@ -83,15 +84,6 @@ def _missing(ops: ModuleType) -> str:
     if not fields <= {*getattr(ops.UOp, "__dataclass_fields__", ())}:
         return "UOp"
     return "" if any(name in vars(ops) for name in _DECORATORS) else _DECORATORS[-1]
-
-
-def _version() -> str:
-    from importlib import metadata
-
-    try:
-        return metadata.version("tinygrad")
-    except metadata.PackageNotFoundError:
-        return "(not installed)"
 
 
 class _Pass:
@@ -272,7 +264,7 @@ class _Tap:
         self._nodes, self._rules = {}, {}
         self._sets, self._offered = {}, {}
         self._state.reset()  # what was open is told in the other process
-        self._stream.put("compiler", "tinygrad", _version(), DIALECT)
+        self._stream.put("compiler", "tinygrad", version_of("tinygrad"), DIALECT)
 
     # what is told
 

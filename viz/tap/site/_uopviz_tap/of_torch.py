@@ -13,7 +13,6 @@ import functools
 import inspect
 import itertools
 import linecache
-import os
 import threading
 import time
 import weakref
@@ -22,6 +21,7 @@ from types import ModuleType
 from typing import Any
 
 from _uopviz_tap.fxgraph import Graph
+from _uopviz_tap.guard import GuardedTap, member, version_of
 from _uopviz_tap.stream import Stream
 
 DIALECT = 1
@@ -43,11 +43,10 @@ def attach(module: ModuleType, stream: Stream) -> None:
     if tap is None:
         tap = _taps[stream] = _Tap(stream)
     patch, wanted = _PATCHES[module.__name__]
-    missing = next((name for name in wanted if _find(module, name) is None), None)
+    missing = next((name for name in wanted if member(module, name) is None), None)
     if missing is not None:
-        what = (
-            f"torch {_version()}: {missing} is not as expected; {module.__name__} is not recorded"
-        )
+        what = f"torch {version_of('torch')}: {missing} is not as expected"
+        what = f"{what}; {module.__name__} is not recorded"
         stream.problem(what, module.__name__, "uopviz records torch 2.13 and its neighbours")
         return
     patches: list[tuple[Any, str, Any]] = []
@@ -58,22 +57,6 @@ def attach(module: ModuleType, stream: Stream) -> None:
         for owner, name, value in reversed(patches):
             setattr(owner, name, value)
         raise
-
-
-def _find(module: ModuleType, path: str) -> Any:
-    found: Any = module
-    for name in path.split("."):
-        found = getattr(found, name, None)
-    return found
-
-
-def _version() -> str:
-    from importlib import metadata
-
-    try:
-        return metadata.version("torch")
-    except metadata.PackageNotFoundError:
-        return "(not installed)"
 
 
 class _Open:
@@ -101,40 +84,24 @@ class _State(threading.local):
         self.depth = 0
 
 
-class _Tap:
-    """Tells what happens to FX graphs. Never lets an exception out: the first one ends the
-    stream."""
+class _Tap(GuardedTap):
+    """Tells what happens to FX graphs."""
+
+    COMPILER, PACKAGE, TITLE, DIALECT = "torch", "torch", "torch", DIALECT
 
     def __init__(self, stream: Stream) -> None:
-        self._stream = stream
         self._state = _State()
-        self._generation = -1
         self.patches: list[tuple[Any, str, Any]] = []
         """What was patched of the module that is loaded: where, the name, and what was there."""
-        self._reset()
+        super().__init__(stream)
 
-    def _reset(self) -> None:
+    def reset(self) -> None:
+        """No graph, rule or pass is known."""
+        self._state.reset()
         self._count, self._entries = itertools.count(1), itertools.count(1)
         self._graphs: weakref.WeakKeyDictionary[Any, Graph] = weakref.WeakKeyDictionary()
         self._rules: dict[Any, tuple[Any, int]] = {}
         self._compiled = itertools.count(0)
-
-    def safely(self, tell: Callable[..., Any], *args: Any) -> Any:
-        """What `tell` gives; None once the stream is over."""
-        if not self._stream.is_open:
-            return None
-        try:
-            if self._generation != self._stream.generation:
-                self._generation = self._stream.generation
-                self._reset()
-                self._state.reset()
-                self._stream.put("compiler", "torch", _version(), DIALECT)
-            return tell(*args)
-        except Exception as error:
-            where = _where(error)
-            self._stream.problem("the tap of torch failed, and recording ends", where)
-            self._stream.is_open = False
-            return None
 
     def _set(self, owner: Any, name: str, value: Any) -> None:
         self.patches.append((owner, name, getattr(owner, name)))
@@ -541,14 +508,6 @@ _PATCHES: dict[str, tuple[Callable[[_Tap, ModuleType], None], tuple[str, ...]]] 
     "torch.fx.passes.infra.pass_manager": (_Tap.patch_manager, ("PassManager.__call__",)),
 }
 MODULES = (*_PATCHES,)
-
-
-def _where(error: BaseException) -> str:
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    place = "" if trace is None else f" at {os.path.basename(trace.tb_frame.f_code.co_filename)}:"
-    return f"{error!r}{place}{'' if trace is None else trace.tb_lineno}"
 
 
 def _reason(failed: Any) -> str:

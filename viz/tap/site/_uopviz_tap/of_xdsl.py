@@ -18,6 +18,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from _uopviz_tap.guard import GuardedTap, member, version_of
 from _uopviz_tap.stream import Stream
 
 DIALECT = 1
@@ -33,28 +34,13 @@ def attach(module: ModuleType, stream: Stream) -> None:
     if tap is None:
         tap = _taps[stream] = _Tap(stream)
     patches, wanted = _PATCHES[module.__name__]
-    missing = next((name for name in wanted if _find(module, name) is None), None)
+    missing = next((name for name in wanted if member(module, name) is None), None)
     if missing is not None:
-        what = f"xdsl {_version()}: {missing} is not as expected; {module.__name__} is not recorded"
+        what = f"xdsl {version_of('xdsl')}: {missing} is not as expected"
+        what = f"{what}; {module.__name__} is not recorded"
         stream.problem(what, module.__name__, "uopviz records xDSL 0.74 and its neighbours")
         return
     patches(tap, module)
-
-
-def _find(module: ModuleType, path: str) -> Any:
-    found: Any = module
-    for name in path.split("."):
-        found = getattr(found, name, None)
-    return found
-
-
-def _version() -> str:
-    from importlib import metadata
-
-    try:
-        return metadata.version("xdsl")
-    except metadata.PackageNotFoundError:
-        return "(not installed)"
 
 
 class _Walk:
@@ -75,36 +61,19 @@ class _Walk:
         """Ops that were erased, and the blocks that they were in."""
 
 
-class _Tap:
-    """Never lets an exception out: the first one ends the stream."""
+class _Tap(GuardedTap):
+    """Tells what patterns and passes do to modules."""
 
-    def __init__(self, stream: Stream) -> None:
-        self._stream = stream
-        self._generation = -1
-        self._reset()
+    COMPILER, PACKAGE, TITLE, DIALECT = "xdsl", "xdsl", "xDSL", DIALECT
 
-    def _reset(self) -> None:
+    def reset(self) -> None:
+        """No module, pattern or walk is known."""
         self._count, self._entries = itertools.count(1), itertools.count(1)
         self._modules: dict[int, _Module] = {}
         self._rules: dict[Any, int] = {}
         self._walks: list[_Walk] = []
         self._contexts: list[tuple[int, str]] = [(0, "")]
         """The groups that are open, and their names."""
-
-    def safely(self, tell: Callable[..., Any], *args: Any) -> Any:
-        """What `tell` gives; None once the stream is over."""
-        if not self._stream.is_open:
-            return None
-        try:
-            if self._generation != self._stream.generation:
-                self._generation = self._stream.generation
-                self._reset()
-                self._stream.put("compiler", "xdsl", _version(), DIALECT)
-            return tell(*args)
-        except Exception as error:
-            self._stream.problem("the tap of xDSL failed, and recording ends", repr(error))
-            self._stream.is_open = False
-            return None
 
     # walks and passes
 
