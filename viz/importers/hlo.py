@@ -13,12 +13,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from viz.importers.hlotext import COMPUTATION, INSTRUCTION, OPCODE, TABLES, closing
 from viz.importers.snapshot import Block, Op, Snapshot, Value
 
-_INSTRUCTION: Final = re.compile(r"\s*(?:ROOT\s+)?%?([\w.\-]+)\s*=\s*")
-_COMPUTATION: Final = re.compile(r"(ENTRY\s+)?%?([\w.\-]+)\s*(?:\(.*)?\{$")
 _LAST_COMMENT: Final = re.compile(r"\{\s*/\*[^{]*\*/$")
-_OPCODE: Final = re.compile(r"\s*([a-z][\w\-]*)\(")
 _METADATA: Final = re.compile(r"metadata=\{((?:[^{}\"]|\"(?:[^\"\\]|\\.)*\"|\{[^{}]*\})*)\}")
 _NAME: Final = re.compile(r"%([\w.\-]+)")
 _CALLS: Final = re.compile(
@@ -28,7 +26,6 @@ _CALLS: Final = re.compile(
 _FRAME: Final = re.compile(r"\bstack_frame_id=(\d+)")
 _SOURCE: Final = re.compile(r'\bsource_file="((?:[^"\\]|\\.)*)"(?:.*?\bsource_line=(\d+))?')
 _ENTRY: Final = re.compile(r"(\d+)\s+(.*)$")
-_TABLES: Final = ("FileNames", "FunctionNames", "FileLocations", "StackFrames")
 MAX_OPS: Final = 1_000_000
 _LONGEST: Final = 1 << 20
 
@@ -69,7 +66,7 @@ class _Reader:
         self.made = Snapshot(root)
         self._known = known
         self._table = ""
-        self._rows: dict[str, dict[str, str]] = {name: {} for name in _TABLES}
+        self._rows: dict[str, dict[str, str]] = {name: {} for name in TABLES}
         self._frames: list[tuple[Op, str]] = []
         self._computations: dict[str, Op] = {}
         self._inside: Op | None = None
@@ -90,13 +87,13 @@ class _Reader:
                 self._close()
             else:
                 self._instruction(number, text)
-        elif text in _TABLES:
+        elif text in TABLES:
             self._table = text
         elif text.startswith("HloModule "):
             self._table = ""
         elif self._table and (entry := _ENTRY.match(text)) is not None:
             self._rows[self._table][entry[1]] = entry[2]
-        elif (begins := _COMPUTATION.match(_LAST_COMMENT.sub("{", text))) is not None:
+        elif (begins := COMPUTATION.match(_LAST_COMMENT.sub("{", text))) is not None:
             self._table = ""
             self._inside = Op("computation", key=begins[2], line=number)
             self._inside.text = "ENTRY" if begins[1] else ""
@@ -126,14 +123,14 @@ class _Reader:
         self._inside = None
 
     def _instruction(self, number: int, text: str) -> None:
-        found = _INSTRUCTION.match(text)
+        found = INSTRUCTION.match(text)
         kind, rest = _type(text[found.end() :]) if found else ("", "")
-        opcode = _OPCODE.match(rest)
+        opcode = OPCODE.match(rest)
         if found is None or opcode is None:
             self.made.odd += 1
             return
-        op = Op(opcode[1], type=kind, key=found[1], line=number)
-        end = _closing(rest, opcode.end() - 1)
+        op = Op(opcode[1], type=kind, key=found[2], line=number)
+        end = closing(rest, opcode.end() - 1)
         inside, attributes = rest[opcode.end() : end], rest[end + 1 :]
         metadata = _METADATA.match(attributes, attributes.find("metadata={"))
         if metadata is not None:
@@ -216,30 +213,10 @@ def _without_comments(text: str) -> str:
 def _type(text: str) -> tuple[str, str]:
     """The type that a text begins with, without its layout, and the rest."""
     if text.startswith("("):
-        end = _closing(text, 0)
+        end = closing(text, 0)
         return _without_comments(text[: min(end + 1, 1000)])[:200], text[end + 1 :]
     kind, _, rest = text.partition(" ")
     return kind, f" {rest}"
-
-
-def _closing(text: str, at: int) -> int:
-    """Where the round bracket at `at` is closed; brackets in strings do not count."""
-    depth, size, quoted = 0, len(text), False
-    while at < size:
-        c = text[at]
-        if quoted:
-            at += c == "\\"
-            quoted = c != '"'
-        elif c == '"':
-            quoted = True
-        elif c == "(":
-            depth += 1
-        elif c == ")":
-            depth -= 1
-            if depth == 0:
-                return at
-        at += 1
-    return size
 
 
 def _places(rows: Mapping[str, Mapping[str, str]]) -> dict[str, str]:

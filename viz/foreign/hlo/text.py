@@ -10,6 +10,7 @@ from typing import Final
 
 from viz.foreign.hlo.errors import CannotError
 from viz.foreign.hlo.types import Type, parse_type, split
+from viz.importers.hlotext import COMPUTATION, INSTRUCTION, OPCODE, TABLES, closing
 
 
 def names(text: str) -> frozenset[str]:
@@ -18,11 +19,7 @@ def names(text: str) -> frozenset[str]:
 
 
 _COMMENT: Final = re.compile(r'"(?:[^"\\]|\\.)*"|/\*.*?\*/')
-_COMPUTATION: Final = re.compile(r"(ENTRY\s+)?%?([\w.\-]+)\s*(?:\(.*)?\{$")
-_INSTRUCTION: Final = re.compile(r"(ROOT\s+)?%?([\w.\-]+)\s*=\s*")
-_OPCODE: Final = re.compile(r"\s*([a-z][\w\-]*)\(")
 _TABLE: Final = re.compile(r"\d+\s+\S")
-_TABLES: Final = ("FileNames", "FunctionNames", "FileLocations", "StackFrames")
 _DEVICES: Final = re.compile(r"\b(?:num_partitions|replica_count)=(\d+)")
 _CALLED: Final = names(
     "to_apply calls body condition true_computation false_computation branch_computations "
@@ -129,7 +126,7 @@ class _Reader:
         if len(line) > _LONGEST:
             raise CannotError(f"line {number} is too long")
         text = _COMMENT.sub(lambda m: m[0] if m[0][0] == '"' else "", line).strip()
-        if not text or text.startswith("//") or text in _TABLES:
+        if not text or text.startswith("//") or text in TABLES:
             return
         if self._inside is not None:
             if text.startswith("}"):
@@ -139,7 +136,7 @@ class _Reader:
         elif text.startswith("HloModule "):
             for count in _DEVICES.findall(text):
                 self._made.devices = max(self._made.devices, int(count))
-        elif (begins := _COMPUTATION.match(text)) is not None:
+        elif (begins := COMPUTATION.match(text)) is not None:
             self._inside = Computation(begins[2])
             if begins[1]:
                 self._made.entry = begins[2]
@@ -163,10 +160,10 @@ class _Reader:
         self._count += 1
         if self._count > MOST:
             raise CannotError(f"the module has more than {MOST:,} instructions")
-        begins = _INSTRUCTION.match(text)
+        begins = INSTRUCTION.match(text)
         kind, rest = _type_of(text[begins.end() :]) if begins else ("", "")
-        opcode = _OPCODE.match(rest)
-        end = _closing(rest, opcode.end() - 1) if opcode else 0
+        opcode = OPCODE.match(rest)
+        end = closing(rest, opcode.end() - 1) if opcode else 0
         if begins is None or opcode is None or end >= len(rest):
             raise CannotError(f"line {number} is not understood")
         made = Instruction(begins[2], opcode[1], parse_type(kind), line=number)
@@ -201,27 +198,7 @@ def _name(text: str) -> str:
 def _type_of(text: str) -> tuple[str, str]:
     """The type that a text begins with, and the rest."""
     if text.startswith("("):
-        end = _closing(text, 0)
+        end = closing(text, 0)
         return text[: end + 1], text[end + 1 :]
     kind, _, rest = text.partition(" ")
     return kind, rest
-
-
-def _closing(text: str, at: int) -> int:
-    """Where the round bracket at `at` is closed; the length of the text where it is not."""
-    depth, quoted = 0, False
-    while at < len(text):
-        c = text[at]
-        if quoted:
-            at += c == "\\"
-            quoted = c != '"'
-        elif c == '"':
-            quoted = True
-        elif c == "(":
-            depth += 1
-        elif c == ")":
-            depth -= 1
-            if depth == 0:
-                return at
-        at += 1
-    return len(text)
