@@ -11,7 +11,6 @@ from core import Tensor, dtypes
 from core.dtype import DType
 from tests.conformance.every_dtype import (
     DEVICES,
-    ELSEWHERE,
     ENDS,
     ROWS,
     Row,
@@ -19,6 +18,7 @@ from tests.conformance.every_dtype import (
     in_place,
     wrong_at_ends,
 )
+from tests.conformance.every_function import ELSEWHERE
 
 EVERY: tuple[Row, ...] = (*ROWS, *in_place())
 SAMPLE = 40

@@ -12,15 +12,10 @@ import numpy as np
 
 from core.dtype import ConstType, dtypes, sum_acc_dtype
 from core.errors import DTypeError, ShapeError
+from core.tensor.axes.along import check_index, places_in, scattered, sources
 from core.tensor.axes.creation import iota
-from core.tensor.axes.indexing import (
-    as_index,
-    check_index,
-    first_of,
-    places_in,
-    scattered,
-    sources,
-)
+from core.tensor.axes.indexing import as_index
+from core.tensor.axes.masks import first_of
 from core.tensor.axes.scattering import can_write, written
 from core.tensor.elements.elementwise import as_mask, broadcast_shape
 from core.tensor.state.base import Number, axis_of, own_axis
