@@ -31,6 +31,7 @@ from core.runtime.device import Device
 from core.runtime.numeric import Array
 from core.runtime.reference.inputs import Values, random_inputs
 from core.target import Target
+from core.toolchain.diskcache import keep_nothing
 from core.toolchain.program import Program
 from core.trial.difference import differences
 from core.trial.trial import Trial, arguments
@@ -125,6 +126,7 @@ class Tried:
 
 def main() -> None:
     """Answers requests until there are no more."""
+    keep_nothing()
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # what programs print is no answer
     asked: SimpleQueue[Mapping[str, Any]] = SimpleQueue()

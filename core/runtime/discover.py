@@ -23,6 +23,7 @@ from core.runtime.hip import api as hip
 from core.runtime.hip import hiprtc
 from core.runtime.hip.driver import HipDriver
 from core.toolchain.amd_link import OLDEST, find_linker
+from core.toolchain.llvm_compiler import objects
 from core.toolchain.nvidia_tools import find_tool
 from core.toolchain.processor import host
 
@@ -55,7 +56,18 @@ def _cpu() -> Iterator[Finding]:
     yield Finding("CPU", "processor", found)
     version = ".".join(map(str, llvm.llvm_version_info))
     yield Finding("CPU", "LLVM", f"{version} (llvmlite {_version('llvmlite')})")
+    yield _objects()
     yield Finding("REFERENCE", "NumPy", np.__version__)
+
+
+def _objects() -> Finding:
+    taken = objects.taken()
+    if taken is None:
+        hint = "set XDG_CACHE_HOME to a folder of your own"
+        return Finding("CPU", "kept code", "", "nothing can be kept in your cache", hint)
+    most = taken.most >> 20
+    size = f"{taken.files} kernels, {taken.nbytes / 2**20:.1f} MiB of about {most} MiB"
+    return Finding("CPU", "kept code", f"{size} at most, in {taken.folder}")
 
 
 _packages: Final = {"CUDA": "cuda-bindings", "AMD": "hip-python"}

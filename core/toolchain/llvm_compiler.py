@@ -1,26 +1,33 @@
 """LLVM, from the llvmlite wheel: IR text to machine code in this process, or to assembly text.
 
-One target machine per target, made when it is first needed. Compiled objects are kept in memory by
-their text. Knows nothing of nodes; line numbers in the assembly are those of the IR's metadata.
+One target machine per target, made when it is first needed. What is loaded is kept in memory by its
+text, and its object on disk for the next process. Knows nothing of nodes; line numbers in the
+assembly are those of the IR's metadata.
 """
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import re
 import threading
 from functools import lru_cache
+from importlib import metadata
+from pathlib import Path
 from typing import Any, Final
 
 from llvmlite import binding as llvm
 
 from core.errors import CompileError
 from core.target import Target, targets
+from core.toolchain.diskcache import DiskCache
 from core.toolchain.llvm_guard import check_selectable
 from core.toolchain.processor import Machine, host
 
 _lock: Final = threading.RLock()
 """LLVM contexts are not made for several threads at once."""
+objects: Final = DiskCache("object", 64 << 20)
+"""Object files of this machine's kernels."""
 
 
 @lru_cache(maxsize=1)
@@ -111,6 +118,20 @@ def object_code(text: str, name: str, machine: Machine) -> bytes:
         return _target_machine(machine).emit_object(_optimised(text, machine, name))
 
 
+@lru_cache(maxsize=1)
+def _made_by() -> tuple[str, ...]:
+    """What objects depend on besides text and machine: LLVM, and how this module calls it."""
+    version = ".".join(map(str, llvm.llvm_version_info))
+    own = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
+    return version, metadata.version("llvmlite"), own
+
+
+def _kept_object(text: str, name: str, machine: Machine) -> bytes:
+    """The object file of the IR `text`, from disk where it is there. Raises CompileError."""
+    made_of = (text, machine.triple, machine.cpu, machine.features, *_made_by())
+    return objects.get(made_of, lambda: object_code(text, name, machine))
+
+
 class Loaded:
     """Machine code of one kernel in this process; `address` is where its function starts."""
 
@@ -134,7 +155,7 @@ def _jit() -> Any:
 def load(text: str, name: str) -> Loaded:
     """Compiles the IR `text` for this processor and loads function `name`. Raises CompileError."""
     with _lock:
-        code = object_code(text, name, host().machine)
+        code = _kept_object(text, name, host().machine)
         builder = llvm.JITLibraryBuilder().add_object_img(code).export_symbol(name)
         builder.add_current_process()
         try:

@@ -16,6 +16,7 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from typing import Any, cast
 
@@ -44,13 +45,14 @@ def figures() -> str:
 
 
 def _measured_apart(compiler: str, model: str) -> dict[str, float]:
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.bench.models", compiler, model],
-        env={**os.environ, "PARALLEL": "0", "CACHELEVEL": "0"},
-        check=True,
-        capture_output=True,
-        text=True,
-    )
+    with tempfile.TemporaryDirectory() as kept:  # of compiled code: none at first
+        done = subprocess.run(
+            [sys.executable, "-m", "tests.bench.models", compiler, model],
+            env={**os.environ, "PARALLEL": "0", "CACHELEVEL": "0", "XDG_CACHE_HOME": kept},
+            check=True,
+            capture_output=True,
+            text=True,
+        )
     return json.loads(done.stdout.splitlines()[-1])
 
 

@@ -28,6 +28,7 @@ def environment(recording: bool, trace: Path) -> dict[str, str]:
         "VIZ": "-1" if recording else "0",
         "VIZ_TRACE": str(trace),
         "TMPDIR": str(trace.parent),
+        "XDG_CACHE_HOME": str(trace.parent / "kept"),
         "PARALLEL": "0",
         "CACHELEVEL": "0",
     }
@@ -41,6 +42,7 @@ def command(compiler: str, program: str) -> list[str]:
 def cpu_seconds(compiler: str, program: str, recording: bool, trace: Path) -> float:
     """CPU seconds of one whole process, the interpreter's start included."""
     trace.unlink(missing_ok=True)
+    shutil.rmtree(trace.parent / "kept", ignore_errors=True)  # compiled code of the run before
     return run(command(compiler, program), environment(recording, trace)).cpu
 
 

@@ -16,6 +16,7 @@ from typing import Any, Final
 from core.errors import UopvizError
 from core.isolation.client import Fault
 from core.isolation.limits import MEMORY_LIMIT, limit_memory
+from core.toolchain.diskcache import keep_nothing
 from viz.check.part import check_part
 from viz.check.parts import Part
 from viz.check.whole.judged import whole_job
@@ -58,6 +59,7 @@ def answer(line: str) -> Data:
 
 def main() -> int:
     """Answers tasks until there are no more."""
+    keep_nothing()
     for line in sys.stdin:
         said = json.dumps(answer(line))
         sys.stdout.write(said + "\n")

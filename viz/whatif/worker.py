@@ -17,6 +17,7 @@ from core.isolation.limits import limit_files
 from core.isolation.safety import MAX_BYTES, check_kernel
 from core.runtime.device import Device
 from core.target import Target, target_named
+from core.toolchain.diskcache import keep_nothing
 from core.toolchain.program import Program
 from core.uop.data.serial import to_data
 from core.uop.uop import UOp
@@ -228,6 +229,7 @@ JOBS: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
 
 def main() -> int:
     """Answers the request on standard input."""
+    keep_nothing()
     return answer_request(JOBS, "the kernel")
 
 

@@ -33,6 +33,7 @@ from core.isolation.safety import MAX_BYTES, check_kernel
 from core.isolation.worker import try_kernel
 from core.runtime.device import MAKERS, Device
 from core.target import Target, target_named
+from core.toolchain.diskcache import keep_nothing
 from core.toolchain.program import Artifact, Program
 from core.uop.data.args import encode_arg
 from core.uop.data.serial import from_data
@@ -222,6 +223,7 @@ def _graph(request: Mapping[str, Any], max_bytes: int, *, inside: bool = True) -
 
 def main() -> int:
     """Answers the request on standard input."""
+    keep_nothing()
     return answer_request(JOBS, "the kernel")
 
 

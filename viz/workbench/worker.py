@@ -16,6 +16,7 @@ from core.isolation.limits import MEMORY_LIMIT
 from core.isolation.safety import MAX_BYTES, check_kernel
 from core.runtime.device import Device
 from core.target import target_named
+from core.toolchain.diskcache import keep_nothing
 from core.uop.data.serial import from_data
 from viz.coredialect.flags import flags_of
 from viz.jobs.lines import answer_request, part, progress
@@ -94,6 +95,7 @@ JOBS: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
 
 def main() -> int:
     """Answers the request on standard input."""
+    keep_nothing()
     return answer_request(JOBS, "the kernel")
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.toolchain.diskcache import DiskCache
+from core.toolchain.diskcache import DiskCache, Taken, keep_nothing
 
 
 @pytest.fixture
@@ -70,3 +70,43 @@ def test_what_making_raises_is_not_kept(folder: Path) -> None:
     with pytest.raises(ValueError):  # noqa: PT011
         DiskCache("code", 99).get(("a",), fails)
     assert DiskCache("code", 99).get(("a",), Maker()) == b"code"
+
+
+def test_what_is_taken_is_told(folder: Path) -> None:
+    kept = DiskCache("code", 999)
+    kept.get(("a",), Maker())
+    assert kept.taken() == Taken(folder, 1, 36, 999)
+
+
+def test_files_are_counted_now_and_then_and_the_size_is_bounded(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept, counted = DiskCache("code", 132 * 100), 0
+    trim = DiskCache._trim
+
+    def counting(self: DiskCache, folder: Path) -> None:
+        nonlocal counted
+        counted += 1
+        trim(self, folder)
+
+    monkeypatch.setattr(DiskCache, "_trim", counting)
+    for number in range(400):
+        kept.keep([((str(number),), bytes(100))])
+    taken = kept.taken()
+    assert taken is not None and taken.nbytes < 1.2 * taken.most
+    assert counted < 300
+
+
+def test_a_process_that_keeps_nothing_still_finds(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = DiskCache("code", 999)
+    kept.get(("a",), Maker())
+    monkeypatch.setattr("core.toolchain.diskcache._Keeping.allowed", True)
+    keep_nothing()
+    assert kept.get(("b",), Maker()) == b"code"
+    taken = kept.taken()
+    assert taken is not None and taken.files == 1
+    found = Maker()
+    assert kept.get(("a",), found) == b"code"
+    assert found.calls == 0

@@ -24,6 +24,7 @@ def traces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]
     """The same program, of a compiler that is right and of one whose last text is none."""
     good, bad = tmp_path / "good.viz", tmp_path / "bad.viz"
     parse = llvm_compiler.parse
+    monkeypatch.setattr(llvm_compiler, "_kept_object", llvm_compiler.object_code)
 
     def wrong(text: str) -> Any:
         return parse(text.replace("fadd", "no_such_opcode"))
