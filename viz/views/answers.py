@@ -197,7 +197,7 @@ SEARCH_INDEX: Final = _row(
     Store.search_index,
     "/search-index",
     "SearchIndex",
-    "Which passes have which rules, ops and places: what a page without a server searches",
+    "All names, calls, rules, ops and places with where they are: what an exported file searches",
     Group.VIEWS,
     whole=_is_done,
 )

@@ -104,12 +104,19 @@ def test_what_cannot_be_searched_without_a_trace_is_said(
         assert older.search("kernel")["total"] > 0
 
 
+STRANGE = {
+    "texts": [{"shown": "a", "kinds": [["pass", "a"]]}, {"kinds": [["no", "a"], 3]}, 4],
+    "hits": {"entry": [1, "x", 1, 1, 1], "text": [0, 1, "0", 9, -1]},
+    "ops": {},
+}
+
+
 @pytest.mark.parametrize(
-    "index", ["7", "[]", '{"ops": 3, "places": [1, []], "op": {"rewrite": 1}}']
+    "index", ["7", "[]", '{"ops": 3, "texts": [], "hits": 4}', '{"texts": 3}', json.dumps(STRANGE)]
 )
 def test_an_index_that_makes_no_sense_finds_nothing(answers: Path, index: str) -> None:
     rows = [{"id": 1, "row": 0, "name": "a", "kind": "rewrite", "status": "ok", "caller": 4}]
-    search = HeldSearch(rows, [], lambda: json.loads(index), lambda number: [number], "x.html")
+    search = HeldSearch(rows, lambda: json.loads(index), lambda number: [number], "x.html")
     assert search.find("a")["total"] == 1
 
 

@@ -115,7 +115,6 @@ class Reopened:
         self._names = {rule["id"]: rule["name"] for rule in self._all_rules}
         self._search = HeldSearch(
             self._rows,
-            self._all_rules,
             lambda: self._entries.get(SEARCH_INDEX.at()),
             lambda context: self._entries.get(KERNEL.at(context)),
             path.name,

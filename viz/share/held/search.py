@@ -13,59 +13,56 @@ from itertools import islice
 from typing import Any, Final, cast
 
 from core.errors import BudgetError
-from core.origintext import split_origin
 from viz.budget import Budget, take, within
 from viz.format.cells import as_int, as_text
 from viz.views.process import STRIDE
-from viz.views.search.find import GROUPS, MAX_LINE, PER_GROUP, group_of, search_result
-from viz.views.search.index import shown
+from viz.views.search.find import GROUPS, KINDS, PER_GROUP, group_of, search_result
+from viz.views.search.index import Text
 from viz.views.search.shape import is_structural
+from viz.views.search.sourcetexts import MAX_LINES, lines_with
 
 Data = dict[str, Any]
-MAX_LINES: Final = 2000
-"""Lines of sources that are found of one process."""
-
-
 _KERNEL: Final = 5_000
 """Items of the budget of a search that a kernel takes, so that the clock is looked at."""
 
 
 class HeldSearch:
-    """The answers that are searched: `rows` and `rules` of the run; `index` gives its SearchIndex,
-    None in a file of before there was one, and `kernel` the answer about a kernel, None where the
-    file does not have it; `name` is that of the file."""
+    """The answers that are searched: the `rows` of the run; `index` gives its SearchIndex, None in
+    a file without one, and `kernel` the answer about a kernel, None where the file does not have
+    it; `name` is that of the file."""
 
     def __init__(
         self,
         rows: Sequence[Data],
-        rules: Sequence[Data],
         index: Callable[[], object],
         kernel: Callable[[int], object],
         name: str,
     ) -> None:
         live = (row for row in rows if row.get("status") != "gone")
         self._rows = sorted(live, key=lambda row: cast("int", row["id"]))
-        self._rules, self._kernel, self._name = rules, kernel, name
+        self._kernel, self._name = kernel, name
         self._read_index = index
 
     @functools.cached_property
     def _index(self) -> Data | None:
+        """None as well where the index has the form of earlier versions, by kinds of hits."""
         index = self._read_index()
-        return cast("Data", index) if isinstance(index, dict) else None
+        made = cast("Data", index) if isinstance(index, dict) else {}
+        return made if "texts" in made and isinstance(made.get("hits"), dict) else None
 
     def find(self, text: str) -> Data:
         """SearchResult of the page; `problem` says what was not searched."""
         wanted = text.strip()
         if not wanted:
             return search_result([], {})
-        ops = self._texts("ops") if self._index is not None else []
+        ops = [as_text(op) for op in _list((self._index or {}).get("ops"))]
         if is_structural(wanted, lambda: ops):
             return search_result([], {}, None, self._problem("nodes by their structure"))
         found: dict[str, list[Data]] = {group: [] for group in GROUPS}
         place_of = {row["id"]: row["row"] for row in self._rows}
         missing: list[int] = []
         folded = wanted.casefold()
-        hits = [*self._names(folded), *self._lines(folded, missing)]
+        hits = [*self._named(folded), *self._lines(folded, missing)]
         for number, kind, said, source in sorted(hits, key=lambda hit: hit[0] // STRIDE):
             hit = {"row": place_of.get(number, -1), "kind": kind, "text": said}
             hit |= {"step": None, "node": None, "passes": 1, "source": source}
@@ -88,53 +85,24 @@ class HeldSearch:
             "hint": "open the file itself in a browser, which searches what it holds, or the trace",
         }
 
-    def _names(self, wanted: str) -> Iterator[tuple[int, str, str, None]]:
-        """Number, kind and text of what has `wanted`, which is folded."""
-        names = {row["id"]: as_text(row.get("name")) for row in self._rows}
-        entries = [row for row in self._rows if row["id"] % STRIDE]
-        for row in entries:
-            if wanted in names[row["id"]].casefold():
-                kernel = "kernel" if row.get("label") == "kernel" else "group"
-                kind = "pass" if row.get("kind") == "rewrite" else kernel
-                yield row["id"], kind, names[row["id"]], None
-        if self._index is not None:
-            yield from self._in_steps(wanted, names)
-        for row in entries:
-            caller = as_text(row.get("caller"))
-            if row.get("kind") == "rewrite" and wanted in caller.casefold():
-                yield row["id"], "file", shown(*split_origin(caller)), None
-
-    def _in_steps(self, wanted: str, names: dict[int, str]) -> Iterator[tuple[int, str, str, None]]:
-        for number, text in self._pairs("calls", "context", "names"):
-            if wanted in as_text(text).casefold():
-                yield number, "call", f"{names.get(number, '')}: {as_text(text)}", None
-        places = [_place(place) for place in _list((self._index or {}).get("places"))]
-        called = {n for n in _list((self._index or {}).get("called")) if isinstance(n, int)}
-        in_file = [wanted in where.casefold() for where, _ in places]
-        on_call = [bool(call) and wanted in f"{w} {call}".casefold() for w, call in places]
-        at = [
-            (number, place)
-            for number, place in self._pairs("place", "rewrite", "place")
-            if isinstance(place, int) and 0 <= place < len(places)
-        ]
-        for number, place in at:
-            if on_call[place] and not in_file[place] and number not in called:
-                yield number, "call", shown(*places[place]), None
-        rules = {
-            rule["id"]: rule["name"]
-            for rule in self._rules
-            if any(wanted in as_text(rule.get(key)).casefold() for key in ("name", "equation"))
-        }
-        for number, rule in self._pairs("rule", "rewrite", "rule"):
-            if isinstance(rule, int) and rule in rules:
-                yield number, "rule", rules[rule], None
-        ops = self._texts("ops")
-        for number, op in self._pairs("op", "rewrite", "op"):
-            if isinstance(op, int) and 0 <= op < len(ops) and wanted in ops[op].casefold():
-                yield number, "op", ops[op], None
-        for number, place in at:
-            if in_file[place]:
-                yield number, "file", shown(*places[place]), None
+    def _named(self, wanted: str) -> Iterator[tuple[int, str, str, None]]:
+        """Number, kind and text of what has `wanted`, which is folded, in the order of the index;
+        without an index, of rows by their names."""
+        if self._index is None:
+            for row in self._rows:
+                if row["id"] % STRIDE and wanted in as_text(row.get("name")).casefold():
+                    kernel = "kernel" if row.get("label") == "kernel" else "group"
+                    kind = "pass" if row.get("kind") == "rewrite" else kernel
+                    yield row["id"], kind, as_text(row.get("name")), None
+            return
+        texts = [_text(text) for text in _list(self._index["texts"])]
+        kinds = [text.kind(wanted) for text in texts]
+        entries, numbers = (_list(self._index["hits"].get(key)) for key in ("entry", "text"))
+        take(len(entries), 100 * len(entries))
+        for entry, number in zip(entries, numbers, strict=False):
+            kind = kinds[number] if isinstance(number, int) and 0 <= number < len(kinds) else None
+            if kind is not None:
+                yield as_int(entry), kind, texts[number].shown, None
 
     def _lines(self, wanted: str, missing: list[int]) -> Iterator[tuple[int, str, str, Data]]:
         """Lines of the recorded sources of finished kernels; `missing` gets the numbers of
@@ -168,35 +136,23 @@ class HeldSearch:
             return found or None
         return found
 
-    def _texts(self, key: str) -> list[str]:
-        return [as_text(text) for text in _list((self._index or {}).get(key))]
-
-    def _pairs(self, key: str, first: str, second: str) -> list[tuple[int, Any]]:
-        """Two parallel arrays of the index."""
-        item = (self._index or {}).get(key)
-        columns = cast("Data", item) if isinstance(item, dict) else {}
-        numbers, values = _list(columns.get(first)), _list(columns.get(second))
-        take(len(numbers), 100 * len(numbers))
-        return [(as_int(n), v) for n, v in zip(numbers, values, strict=False)]
-
 
 def _found(text: object, kernel: int, wanted: str) -> Iterator[tuple[Data, str]]:
     """The lines of an artifact of a kernel that have `wanted`, with their places."""
     fields = cast("Data", text) if isinstance(text, dict) else {}
     if fields.get("passes") not in (None, kernel):
         return  # compiled on request, and found with its own passes
-    source = as_text(fields.get("text"), 1 << 25)
-    take(len(source) // 64, len(source))
-    if wanted in source.casefold():
-        where = {"kind": as_text(fields.get("kind")), "target": as_text(fields.get("target"))}
-        for number, line in enumerate(source.splitlines(), 1):
-            if wanted in line.casefold():
-                yield {**where, "line": number}, line.strip()[:MAX_LINE]
+    where = {"kind": as_text(fields.get("kind")), "target": as_text(fields.get("target"))}
+    for number, line in lines_with(wanted, as_text(fields.get("text"), 1 << 25)):
+        yield {**where, "line": number}, line
 
 
-def _place(place: object) -> tuple[str, str]:
-    parts = [as_text(part) for part in _list(place)]
-    return (parts[0], parts[1]) if len(parts) == 2 else ("", "")
+def _text(item: object) -> Text:
+    """A text of an index; one that is found by nothing where it is none."""
+    fields = cast("Data", item) if isinstance(item, dict) else {}
+    pairs = (_list(pair) for pair in _list(fields.get("kinds")))
+    kinds = tuple((p[0], as_text(p[1])) for p in pairs if len(p) == 2 and p[0] in KINDS)
+    return Text(as_text(fields.get("shown")), kinds)
 
 
 def _list(value: object) -> list[Any]:

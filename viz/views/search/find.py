@@ -17,9 +17,7 @@ from typing import Any, Final
 
 from core.errors import TraceError
 from viz.budget import answering, take
-from viz.read.tracefile import Context
 from viz.views.process import Process, is_compiled
-from viz.views.search.index import Hit
 from viz.views.search.shape import Shape, is_structural, parse
 from viz.views.search.structures import Place, Structures
 
@@ -40,8 +38,6 @@ COMPILED: Final = "compiled"
 GROUPS: Final[tuple[str, ...]] = (*KINDS, COMPILED)
 """The groups, in the order in which they are shown."""
 PER_GROUP: Final = 50
-MAX_LINE: Final = 300
-"""Characters of a line of a source that are shown."""
 _HIT: Final = 600
 """Bytes of a hit in an answer."""
 
@@ -91,7 +87,7 @@ def find(
 
     def ops() -> Iterator[str]:
         for process in processes:
-            yield from Structures(process.file, process.dialect.arg_text).ops()
+            yield from Structures.of(process).ops()
 
     if wanted and is_structural(wanted, ops):
         try:
@@ -102,14 +98,18 @@ def find(
         except TraceError as error:
             problem = {"what": error.what, "where": error.where, "hint": error.hint}
     elif wanted:
+        folded = wanted.casefold()
         done: list[float] = []
         for process in processes:
-            hits, part = process.index.search(wanted, place, until)
-            add(Found(process, hit.entry, _kind(process, hit), hit.text) for hit in hits)
-            with reading:
-                lines, searched = process.source_texts.search(wanted, until)
+            hits, part = process.index.search(folded, place, until)
             add(
-                Found(process, line.context, "source", line.text[:MAX_LINE], source=line.place)
+                Found(process, hit.entry, hit.text.kind(folded) or "", hit.text.shown)
+                for hit in hits
+            )
+            with reading:
+                lines, searched = process.source_texts.search(folded, until)
+            add(
+                Found(process, line.context, "source", line.text, source=line.place)
                 for line in lines
             )
             done.append(min(part, searched))
@@ -141,18 +141,9 @@ def search_result(
     }
 
 
-def _kind(process: Process, hit: Hit) -> str:
-    if hit.kind != "name":
-        return hit.kind
-    entry: Context | None = process.file.contexts.get(hit.entry)
-    if entry is None:
-        return "pass"
-    return "kernel" if entry.role == "kernel" else "group"
-
-
 def _nodes(process: Process, shape: Shape) -> Iterator[Found]:
     """One hit for a node that is found in several passes of a kernel, where it is found first."""
-    structures = Structures(process.file, process.dialect.arg_text, process.node)
+    structures = Structures.of(process)
     history: dict[tuple[int, int], list[Place]] = {}
     for place in structures.search(shape):
         context = process.file.rewrites[place.rewrite].context

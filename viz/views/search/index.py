@@ -1,29 +1,28 @@
 """Finds rows of the navigator by name, call, rule, op or file of the whole trace.
 
 Rules, ops and files are found through the events: an index of which rewrite has which is made per
-block of events, once. Never decodes a block twice.
+block of events, once. An exported file is searched by the hits of a query that finds all. Never
+decodes a block twice.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from core.origintext import split_origin
-from viz.budget import take
 from viz.format import schema
 from viz.format.events import EventArrays
 from viz.format.pack import Ints
 from viz.read.origins import OriginsOf
-from viz.read.records import Rewrite
+from viz.read.records import Context, Rewrite
 from viz.read.tracefile import TraceFile
 from viz.views.tree import calls_of
 
-MAX_HITS: Final = 200
 MAX_PAIRS: Final = 8_000_000
 """Pairs of a rewrite and what it contains, per kind; what is beyond cannot be searched."""
 _MERGED: Final = 1_000_000
@@ -31,19 +30,27 @@ _MERGED: Final = 1_000_000
 MAX_TEXT: Final = 500
 """Longer strings are arguments, not names of ops or files."""
 _LOW: Final = (1 << 32) - 1
-_PAIR: Final = 150
-"""Bytes of a pair in a list."""
-KINDS: Final = ("name", "call", "rule", "op", "file")
+
+
+@dataclass(frozen=True)
+class Text:
+    """What is shown of a hit, and what a query must be part of, whatever its case, to find it: of
+    `kinds`, each with its text, the first that has the query is the kind of the hit."""
+
+    shown: str
+    kinds: tuple[tuple[str, str], ...]
+
+    def kind(self, wanted: str) -> str | None:
+        """The kind of the hit of a query, which is case-folded; None where it finds nothing."""
+        return next((kind for kind, text in self.kinds if wanted in text.casefold()), None)
 
 
 @dataclass(frozen=True)
 class Hit:
-    """A rewrite or context in which `text` was found."""
+    """A rewrite or context, by its number in the file, with a text by which it is found."""
 
     entry: int
-    kind: str
-    text: str
-    """As people read it."""
+    text: Text
 
 
 class Index:
@@ -58,78 +65,63 @@ class Index:
         self._waiting = dict.fromkeys(self._pairs, 0)
 
     def search(
-        self, text: str, place: Callable[[str], str], until: float = float("inf")
-    ) -> tuple[list[Hit], float]:
-        """What has `text`, whatever its case, in what is shown of it; `place`: how "file:line" is,
-        with or without a call. Hits of one file, by kind in the order of KINDS, each in the order
-        of the rows, those of a row by text; and the part of the events that has been looked at, 1.0
-        for all: the index grows until `time.monotonic()` is `until`, and on the next search goes
-        on."""
-        wanted = text.casefold()
-        file = self._file
+        self, wanted: str, place: Callable[[str], str], until: float = float("inf")
+    ) -> tuple[Iterator[Hit], float]:
+        """The hits of a query, which is case-folded, or with "" of all; `place`: how "file:line" is
+        shown, with or without a call. Those of a kind are in the order of the rows, those of a row
+        by text. And the part of the events that has been looked at, 1.0 for all: the index grows
+        until `time.monotonic()` is `until`, and on the next search goes on."""
         part = self._extend(until)
-        found: list[Hit] = []
+        hits = self._hits(place, wanted)
+        return (hit for hit in hits if hit.text.kind(wanted) is not None), part
+
+    def _hits(self, place: Callable[[str], str], wanted: str) -> Iterator[Hit]:
+        """Of what has the query, and of some that does not."""
+        file = self._file
         for entry in sorted((*file.contexts.values(), *file.rewrites.values()), key=lambda e: e.id):
-            if wanted in entry.name.casefold():
-                found.append(Hit(entry.id, "name", entry.name))
+            yield Hit(entry.id, Text(entry.name, ((_kind(entry), entry.name),)))
         told = {
             c.id: names for c in [*file.contexts.values()] if (names := calls_of(c)) is not None
         }
         for number, names in told.items():
-            if wanted in names.casefold():
-                found.append(Hit(number, "call", f"{file.contexts[number].name}: {names}"))
-        strings = {
-            i: s
-            for i, s in enumerate(file.strings.all)
-            if len(s) < MAX_TEXT and wanted in s.casefold()
-        }
-        origins = {i: split_origin(place(s)) for i, s in strings.items()}
-        files = {i: shown(*o) for i, o in origins.items() if wanted in o[0].casefold()}
-        calls = {
-            i: shown(where, call)
-            for i, (where, call) in origins.items()
-            if i not in files and call and wanted in f"{where} {call}".casefold()
-        }
-        for hit in self._hits("file", calls, "call"):
-            if file.rewrites[hit.entry].context not in told:
-                found.append(hit)
+            said = f"{file.contexts[number].name}: {names}"
+            yield Hit(number, Text(said, (("call", names),)))
         rules = {
-            r.id: r.name
+            r.id: Text(r.name, (("rule", r.name), ("rule", r.equation)))
             for r in [*file.rules.values()]
-            if wanted in r.name.casefold() or wanted in r.equation.casefold()
         }
-        found += self._hits("rule", rules)
-        found += self._hits("op", strings)
-        found += self._hits("file", files)
+        yield from self._in_steps("rule", rules, wanted)
+        strings = {i: s for i, s in enumerate(file.strings.all) if 0 < len(s) < MAX_TEXT}
+        strings = {i: s for i, s in strings.items() if wanted in s.casefold()}
+        ops = {i: Text(s, (("op", s),)) for i, s in strings.items()}
+        yield from self._in_steps("op", ops, wanted)
+        places = {i: _place(place(s)) for i, s in strings.items()}
+        for hit in self._in_steps("file", places, wanted):
+            if file.rewrites[hit.entry].context in told:  # whose calls are known, and found above
+                yield Hit(hit.entry, Text(hit.text.shown, hit.text.kinds[:1]))
+            else:
+                yield hit
         for rewrite in [*file.rewrites.values()]:
-            if wanted in rewrite.caller.casefold():
-                caller = place(rewrite.caller)
-                if wanted in caller.casefold():
-                    found.append(Hit(rewrite.id, "file", shown(*split_origin(caller))))
-        return found, part
+            if rewrite.caller and wanted in rewrite.caller.casefold():
+                yield Hit(rewrite.id, _place(place(rewrite.caller), calls=False))
 
-    def _hits(self, kind: str, names: dict[int, str], shown_as: str = "") -> list[Hit]:
-        if not names:
-            return []
+    def _in_steps(self, kind: str, texts: dict[int, Text], wanted: str) -> Iterator[Hit]:
+        """The rewrites with these in their steps."""
+        having = (i for i, text in texts.items() if text.kind(wanted) is not None)
+        named = np.array(sorted(having, key=lambda i: texts[i].shown), np.int64)
         pairs = self._of(kind)
-        kept = pairs[np.isin(pairs & _LOW, np.asarray(list(names), np.int64))].tolist()
+        pairs = pairs[np.isin(pairs & _LOW, named)]
+        by_number = np.argsort(named)
+        rank = by_number[np.searchsorted(named, pairs & _LOW, sorter=by_number)]
         known = self._file.rewrites
-        hits = [Hit(p >> 32, shown_as or kind, names[p & _LOW]) for p in kept if p >> 32 in known]
-        return sorted(hits, key=lambda hit: (hit.entry, hit.text))
+        for pair in pairs[np.lexsort((rank, pairs >> 32))].tolist():
+            if pair >> 32 in known:
+                yield Hit(pair >> 32, texts[pair & _LOW])
 
     def _of(self, kind: str) -> Ints:
         """The pairs of a kind, sorted."""
         self._merge(kind)
         return self._pairs[kind][0] if self._pairs[kind] else np.empty(0, np.int64)
-
-    def all_of(self, kind: str, until: float) -> tuple[list[tuple[int, int]], float]:
-        """Each rewrite with the number of each rule, or the string of each op or place, in its
-        steps; and the part of the events that has been looked at. Raises BudgetError."""
-        part = self._extend(until)
-        pairs = self._of(kind)
-        take(len(pairs), _PAIR * len(pairs))
-        known = self._file.rewrites
-        return [(p >> 32, p & _LOW) for p in pairs.tolist() if p >> 32 in known], part
 
     def _extend(self, until: float) -> float:
         """Indexes blocks that are new; the part of all blocks that is indexed then."""
@@ -203,6 +195,16 @@ class Index:
         self._waiting[kind] = 0
 
 
-def shown(where: str, call: str) -> str:
-    """A place and the call on it, for people."""
-    return f"{call} at {where}" if call else where
+def _kind(entry: Context | Rewrite) -> str:
+    if isinstance(entry, Rewrite):
+        return "pass"
+    return "kernel" if entry.role == "kernel" else "group"
+
+
+def _place(origin: str, calls: bool = True) -> Text:
+    """A place and the call on it, where it says one, which is found as well if `calls`."""
+    where, call = split_origin(origin)
+    if not call:
+        return Text(where, (("file", where),))
+    kinds = ("file", where), ("call", f"{where} {call}")
+    return Text(f"{call} at {where}", kinds[: 1 + calls])

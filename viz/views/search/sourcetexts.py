@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
@@ -14,6 +15,8 @@ from viz.read.records import Context
 from viz.read.tracefile import TraceFile
 from viz.views.kernels import KernelReader
 
+MAX_LINE: Final = 300
+"""Characters of a line that are shown."""
 MAX_LINES: Final = 2_000
 """Lines of one query that are kept; the others are not looked for."""
 _QUERIES: Final = 8
@@ -74,10 +77,17 @@ class SourceTexts:
         found: list[Line] = []
         with suppress(BudgetError), answering("the search in the sources of a kernel"):
             for kind, target, source in self._kernels.texts(context):
-                take(len(source) // 64, len(source))
-                if wanted not in source.casefold():
-                    continue
-                for number, line in enumerate(source.splitlines(), 1):
-                    if wanted in line.casefold() and len(found) < MAX_LINES:
-                        found.append(Line(context.id, line.strip(), (kind, target, number)))
+                for number, line in lines_with(wanted, source):
+                    if len(found) < MAX_LINES:
+                        found.append(Line(context.id, line, (kind, target, number)))
         return found
+
+
+def lines_with(wanted: str, source: str) -> Iterator[tuple[int, str]]:
+    """The lines of a source with `wanted`, which is case-folded, and their numbers from 1. Raises
+    BudgetError."""
+    take(len(source) // 64, len(source))
+    if wanted in source.casefold():
+        for number, line in enumerate(source.splitlines(), 1):
+            if wanted in line.casefold():
+                yield number, line.strip()[:MAX_LINE]

@@ -18,6 +18,7 @@ from viz.format import schema
 from viz.format.events import EventArrays
 from viz.read.records import Rewrite
 from viz.read.tracefile import TraceFile
+from viz.views.process import Process
 from viz.views.search.shape import Shape
 
 Mask = npt.NDArray[np.bool_]
@@ -44,6 +45,11 @@ class Structures:
         self, file: TraceFile, arg_text: Callable[[str], str], number: Callable[[int], int] = int
     ) -> None:
         self._file, self._arg_text, self._number = file, arg_text, number
+
+    @classmethod
+    def of(cls, process: Process) -> Structures:
+        """Search in the file of a process."""
+        return cls(process.file, process.dialect.arg_text, process.node)
 
     def search(self, shape: Shape) -> list[Place]:
         """For every rewrite that has such a node in one of its graphs, where the first one is; in

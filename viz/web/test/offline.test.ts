@@ -13,7 +13,6 @@ import { commutativeIn, isStructural } from "../src/data/offline/shape";
 import { asNumber, casefold, first, splitLines } from "../src/data/offline/text";
 import { unpack } from "../src/data/offline/unpack";
 import { dialect } from "./dev/dialect";
-import type { Rule } from "../src/data/messages/rule";
 import type { Row } from "../src/data/messages/run";
 import type { SearchIndex, SearchResult } from "../src/data/messages/search";
 
@@ -57,7 +56,6 @@ const run = vi.fn(async ({ packed, at, task }: Message) => {
 
 const held: Held = {
   rows: ((await answer(`${BASE}/tree?since=0`)) as { rows: Row[] }).rows,
-  rules: (await answer(`${BASE}/rules`)) as Rule[],
   index: (await answer(`${BASE}/search-index`)) as SearchIndex,
   commutative: shared.commutative,
   pathOf: (what, number) => BASE + pathOf(what, number),

@@ -27,7 +27,6 @@ SHARED = ROOT / "viz" / "web" / "test" / "data" / "search.json"
 SEED, RANDOM = 7, 60
 SEARCHED = (
     "/api/A/tree",
-    "/api/A/rules",
     "/api/A/search-index",
     "/api/A/kernels/",
     "/api/A/rewrites/",

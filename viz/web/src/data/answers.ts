@@ -60,7 +60,7 @@ export interface Answers {
   passRules: { takes: [rewrite: number]; gives: PassRules };
   /** Where the nodes of a schedule or kernel come from and go, or how far it is. */
   lineage: { takes: [scope: number]; gives: Lineage | LineageWaits };
-  /** Which passes have which rules, ops and places: what a page without a server searches. */
+  /** All names, calls, rules, ops and places with where they are: what an exported file searches. */
   searchIndex: { takes: []; gives: SearchIndex };
   /** What has `q` in a name, call, rule, op, file or source, or nodes of the structure that it is; 200 characters count. */
   search: { takes: [q: string]; gives: SearchResult };

@@ -113,10 +113,9 @@ function heldRun(
   async function startSearch(): Promise<OfflineSearch> {
     const index = has(base + PATHS.searchIndex) ? await held.searchIndex() : null;
     const { rows } = await held.tree(0);
-    const rules = await held.rules();
     const at = (what: "bundle" | "kernel", number: number): string => base + pathOf(what, number);
     const commutative = commutativeIn((await held.run()).dialect);
-    return new OfflineSearch({ rows, rules, index, commutative, pathOf: at, parts }, new Examiner());
+    return new OfflineSearch({ rows, index, commutative, pathOf: at, parts }, new Examiner());
   }
 
   let search: Promise<OfflineSearch> | null = null;

@@ -4,7 +4,7 @@ import type { RunResult } from "../../src/data/messages/kernel.ts";
 import type { SearchResult } from "../../src/data/messages/search.ts";
 import { bundleFor, compiled, kernel, origins, rows, rules, run, schedule } from "./fixture.ts";
 import { random } from "./maker.ts";
-import { findNames } from "../../src/data/offline/names.ts";
+import { findNames, indexOfRows } from "../../src/data/offline/names.ts";
 
 const jobs: { started: number; ms: number; result: unknown }[] = [];
 
@@ -101,7 +101,7 @@ function route(
 
 /** By name only. */
 function found(query: string): SearchResult {
-  const names = query ? findNames(query.toLowerCase(), rows, rules, null) : [];
+  const names = query ? findNames(query.toLowerCase(), indexOfRows(rows)) : [];
   const at = new Map(rows.map((row) => [row.id, row.row]));
   return {
     hits: names.map(({ id, kind, text }) => ({

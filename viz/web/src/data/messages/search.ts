@@ -1,22 +1,21 @@
-/** What a search of the run found. */
-/** What a search looks up besides names, in the order in which hits come. Arrays of one object are
- * parallel. An export of before there was one has none. */
+/** What a search looks up in an exported file: all hits but lines and nodes, in their order. */
 export interface SearchIndex {
   /** The op of every node of the run. */
   ops: string[];
-  /** What is said of a place, "model.py:4", and the call on it, "" for none. */
-  places: [where: string, call: string][];
-  /** Contexts with the names of the user's calls that they compute, as far as that was recorded. */
-  calls: { context: number[]; names: string[] };
-  /** The rewrites in such contexts. */
-  called: number[];
-  /** What rewrites have in their steps: numbers of rules, and indices of `ops` and `places`. */
-  rule: { rewrite: number[]; rule: number[] };
-  op: { rewrite: number[]; op: number[] };
-  place: { rewrite: number[]; place: number[] };
+  texts: SearchText[];
+  /** Contexts and rewrites, and which of `texts` they are found by. Parallel. */
+  hits: { entry: number[]; text: number[] };
   done: boolean;
 }
 
+/** What is shown of a hit, and what a query must be part of: of `kinds`, the first whose text has it
+ * is the kind of the hit. */
+export interface SearchText {
+  shown: string;
+  kinds: [kind: SearchHit["kind"], text: string][];
+}
+
+/** What a search of the run found. */
 export interface SearchResult {
   /** In groups, one after the other; of each group the first ones. */
   hits: SearchHit[];

@@ -3,13 +3,12 @@
  * same groups and the same order. Like a server's, an answer may be partial: it says how far the
  * search is, and asking again goes on.
  */
-import type { Rule } from "../messages/rule";
 import type { Row } from "../messages/run";
 import type { SearchHit, SearchIndex, SearchResult } from "../messages/search";
 import { MAX_LINES, type Examined, type Line, type Task } from "./examine";
 import type { Examiner } from "./examiner";
 import type { Place } from "./match";
-import { findNames, isCompiled, processOf, type NameHit } from "./names";
+import { findNames, indexOfRows, isCompiled, processOf, type NameHit } from "./names";
 import { isStructural, parseShape, ShapeError } from "./shape";
 import { casefold, first, strip } from "./text";
 
@@ -22,8 +21,7 @@ export interface Part {
 /** What is searched. */
 export interface Held {
   rows: readonly Row[];
-  rules: readonly Rule[];
-  /** null in a file of before there was one. */
+  /** null in a file that has none. */
   index: SearchIndex | null;
   /** The ops, case-folded, whose two sources may stand in either order. */
   commutative: readonly string[];
@@ -93,7 +91,7 @@ export class OfflineSearch {
   }
 
   private begin(wanted: string): Progress {
-    const { rows, rules, index } = this.held;
+    const { rows, index } = this.held;
     const found = { done: 0, lines: [], places: [] };
     const live = rows.filter((row) => row.status !== "gone");
     if (isStructural(wanted, index?.ops)) {
@@ -108,7 +106,7 @@ export class OfflineSearch {
     return {
       ...found,
       task: { kind: "lines", wanted: text },
-      names: findNames(text, rows, rules, index),
+      names: findNames(text, index ?? indexOfRows(rows)),
       ...this.held.parts(paths),
     };
   }

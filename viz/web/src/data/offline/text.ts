@@ -10,7 +10,6 @@ const ENDS = new RegExp(`^${SPACE}|${SPACE}$`, "g");
 const LINE_END = /\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/;
 const NUMBER =
   /^[+-]?(?:(?:\d+(?:_\d+)*\.?(?:\d+(?:_\d+)*)?|\.\d+(?:_\d+)*)(?:e[+-]?\d+(?:_\d+)*)?)$/i;
-const ORIGIN = /^(.*:\d{1,9})(?: (.*))?$/s;
 
 export const strip = (text: string): string => text.replace(ENDS, "");
 
@@ -38,10 +37,4 @@ export function asNumber(text: string): number {
   const special = /^([+-]?)inf(?:inity)?$/i.exec(plain);
   if (special) return special[1] === "-" ? -Infinity : Infinity;
   return NUMBER.test(plain) ? Number(plain.replaceAll("_", "")) : NaN;
-}
-
-/** The place "file:line" of an origin, and the call on it, "" for none. */
-export function splitOrigin(origin: string): [where: string, call: string] {
-  const found = ORIGIN.exec(origin);
-  return found ? [found[1]!, found[2] ?? ""] : [origin, ""];
 }
