@@ -126,7 +126,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("viz.bisect",),
     ("viz.coreserver",),
     ("viz.corecommand",),
+    ("viz.api",),
     ("viz.live",),
+    ("viz.public.uopviz",),
     ("viz",),
 )
 RANK = {name: rank for rank, row in enumerate(LAYERS) for name in row}
@@ -273,6 +275,7 @@ LATE = {
     "core.uop.late": "meanings, which are built of nodes",
     "viz": "the names of the package",
     "viz.dialect.adapters": "the parts of adapters",
+    "viz.public.uopviz": "the names of the package",
     "viz.why.installed": "the modules of the rules of core",
 }
 

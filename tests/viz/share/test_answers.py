@@ -26,7 +26,6 @@ from tests.core.runtime.asts import add
 from tests.viz.samples import random_graph, rules
 from tests.viz.server.client import TokenClient, ended
 from tests.viz.share.test_export import entries
-from tests.viz.views.node_history import node_history
 from viz.check.known.answers import CHECK_ANSWERS
 from viz.jobs.compiled import Wanted, compiled_for
 from viz.server.app import create_app
@@ -36,6 +35,7 @@ from viz.share.held.run import Reopened
 from viz.share.html import export_html
 from viz.share.reopened import open_run
 from viz.views.answers import ANSWERS, OVERVIEW, PASS_RULES, RULE_PAGE, RUN, SINCE
+from viz.views.history import node_history
 from viz.views.run import FIRST, Answer, InFile, Run, Subject, base_of, subjects
 from viz.views.store import Store
 from viz.work.emulation import emulate

@@ -14,10 +14,10 @@ import pytest
 
 import viz
 from core import Tensor
-from tests.viz.views.node_history import node_history
 from viz.cli import main
 from viz.read.records import Context
 from viz.share.reopened import open_run
+from viz.views.history import node_history
 from viz.views.store import Store
 from viz.views.tree import calls_of
 

@@ -20,13 +20,13 @@ from core.uop.engine.observe import context
 from core.uop.engine.rewrite import graph_rewrite
 from core.uop.uop import UOp
 from tests.viz.samples import random_graph, rules
-from tests.viz.views.node_history import node_history
 from viz.cli import main
 from viz.server.app import create_app
 from viz.server.security import Guard
 from viz.share.html import export_html
 from viz.share.perfetto import trace_events
 from viz.trace import Recorder
+from viz.views.history import node_history
 from viz.views.recent import cached_trace, recent_traces
 from viz.views.store import Store
 from viz.views.timeline import OPEN

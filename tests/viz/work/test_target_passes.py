@@ -20,7 +20,6 @@ import viz
 from core.errors import ServerError, TraceError
 from core.tensor import Tensor
 from tests.viz.server.client import TokenClient
-from tests.viz.views.node_history import node_history
 from viz.check.message import message
 from viz.cli import main
 from viz.compare.comparison import Comparison
@@ -32,6 +31,7 @@ from viz.server.security import Guard
 from viz.share.copy import write_trace
 from viz.views import compiled as limits
 from viz.views.compiled import FIRST
+from viz.views.history import node_history
 from viz.views.process import STRIDE
 from viz.views.store import Store
 from viz.why.answers import RULES_AT

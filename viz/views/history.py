@@ -3,7 +3,8 @@ down to the last pass of its kernel.
 
 A walk over lineages (`viz/views/lineage.py`), written a second time: what the page finds on the
 same data (viz/web/src/data/lineage.ts) is compared with what this finds. Never guesses: where the
-lineage ends, so does the history."""
+lineage ends, so does the history.
+"""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""What `import uopviz` has: runs, kernels, passes, steps, graphs and nodes as typed objects."""
