@@ -34,10 +34,14 @@ from core.passes.schedule.kernel import ANOTHER
 from core.realize import capturing
 from core.runtime.device import Device
 from core.tensor import Tensor
+from core.tensor.calls.origin import here
 from core.tensor.running.execution import own_memory
+from core.tensor.running.realization import own_memory as own_memory_of
 from core.tensor.running.realization import settle_replay, settle_state
-from core.tensor.state.base import live
-from core.tensor.state.live import memory_of
+from core.tensor.running.written import Writes, noting_writes
+from core.tensor.state.base import TensorBase, live, tensor_of
+from core.tensor.state.live import is_stored, memory_of
+from core.tensor.state.storage import Storage
 from core.uop.call.parts import parts_of
 from core.uop.facts.lengths import Lengths
 from core.uop.facts.shapes import shown
@@ -65,6 +69,22 @@ class Signature:
 
 Returned: TypeAlias = Callable[[Mapping[str, Tensor], Mapping[UOp, UOp]], Any]
 """What a call returns, by its Tensor arguments by place, and new names for the memory of inputs."""
+
+
+def to_store(value: Any, inputs: Collection[UOp]) -> Iterator[Tensor]:
+    """The Tensors in what a captured call returns that wait and read more than `inputs`: state, or
+    random numbers, which another call changes before anybody looks at them."""
+    for _, x in arguments((value,), {}):
+        if isinstance(x, Tensor) and not is_stored(x.uop):
+            graph = x.uop.toposort()
+            if any(u.op in (Ops.BUFFER, Ops.ASSIGN) and u not in inputs for u in graph):
+                yield x
+
+
+def store(values: Iterable[UOp]) -> None:
+    """Computes values that live Tensors wait for."""
+    if waiting := [tensor_of(Tensor, uop) for uop in values]:
+        Tensor.realize(*waiting)
 
 
 def returned(value: Any, places: Mapping[int, str], inputs: Collection[UOp]) -> Returned | None:
@@ -114,7 +134,9 @@ class Captured(Generic[R]):
 class TinyJit(Generic[P, R]):
     """Decorator for a function that computes and realizes Tensors from Tensor arguments.
 
-    The function must realize what it returns, and must not look at values on the way. The Tensors
+    The function must realize what it returns, and must not look at values on the way. What it
+    writes (`x[i] = v`, `x.assign`, `x += y`) is captured, realized or not; a Tensor that an
+    attribute or a global names anew is not, as no Python runs. The Tensors
     that it returns are the same objects in each call: take their values before the next one. An
     argument that it returns is that of each call. Random
     numbers are those that the function itself would draw, call after call. A TinyJit may call
@@ -126,7 +148,8 @@ class TinyJit(Generic[P, R]):
 
     Raises RunError where a later call has other shapes, dtypes, devices or plain arguments, or an
     argument that the function also uses by itself and one of them is written, and where the
-    function ran no kernel, looks at a value, or is none.
+    function ran no kernel, looks at a value, writes to an outer Tensor that has no memory, or is
+    none.
     """
 
     @overload
@@ -145,6 +168,8 @@ class TinyJit(Generic[P, R]):
         self.function, self.prune = function, prune
         self.calls = 0
         self.captured: Captured[R] | None = None
+        self._state: Writes | None = None
+        """What the first call wrote."""
         self._methods: dict[int, tuple[ref[object], TinyJit[..., Any]]] = {}
         """Of each object whose method this is, by id."""
         functools.update_wrapper(self, function)
@@ -172,7 +197,7 @@ class TinyJit(Generic[P, R]):
 
     def reset(self) -> None:
         """Forgets what was captured."""
-        self.calls, self.captured = 0, None
+        self.calls, self.captured, self._state = 0, None, None
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         if not JIT:
@@ -207,7 +232,8 @@ class TinyJit(Generic[P, R]):
         inputs = tuple(named)
         self.calls += 1
         if self.calls == 1:
-            return self.function(*args, **kwargs)
+            with noting_writes() as self._state:
+                return self.function(*args, **kwargs)
         if self.captured is None:
             places = {id(x): place for place, x in tensors.items()}
             return self._capture(signature, inputs, bound, places, *args, **kwargs)
@@ -253,10 +279,29 @@ class TinyJit(Generic[P, R]):
         **kwargs: P.kwargs,
     ) -> R:
         settle_state(inputs)  # what waits now must not be captured
+        if self._state is not None:
+            state, self._state = self._state.unstored(), None
+            for storage in state:
+                own_memory_of(storage)
+            store(storage.uop for storage in state)
+        older = live.snapshot()
+
+        def unplaced(storage: Storage[TensorBase]) -> None:
+            seen = (place.tensor() for place in storage.places)
+            if any(t is not None and older.get(id(t)) is t for t in seen):
+                raise RunError(
+                    f"{self._name} writes to a Tensor that has no memory of its own",
+                    here(),
+                    "later calls could not find its value: x = x.contiguous().realize() before "
+                    "the first call",
+                )
+
         before = UOp.new_buffer(Device.DEFAULT, 0, dtypes.void)
         planner = 0 if self.prune else MEMORY_PLANNER.value  # which would use memory twice
         with capturing(frozen_by=self._name) as steps, Context(MEMORY_PLANNER=planner):
-            result = self.function(*args, **kwargs)
+            with noting_writes(unplaced) as writes:
+                result = self.function(*args, **kwargs)
+            store([*writes.waiting(), *(x.uop for x in to_store(result, inputs))])
         if not any(isinstance(step, ScheduleItem) for step in steps):
             raise RunError(
                 f"{self._name} ran no kernel",

@@ -86,13 +86,17 @@ from core.nn.layers.weights import ConvTranspose1d as ConvTranspose1d
 from core.nn.layers.weights import ConvTranspose2d as ConvTranspose2d
 from core.nn.layers.weights import Embedding as Embedding
 from core.nn.layers.weights import Linear as Linear
+from core.tensor import Tensor
 from core.tensor.calls.origin import mark_object
 
 for _layer in tuple(vars().values()):
     if isinstance(_layer, type) and _layer.__module__.startswith("core.nn.layers."):
-        mark_object(_layer, __call__="")
-mark_object(optim.Optimizer, step=".step", schedule_step=".schedule_step")
-for _optimizer in (optim.SGD, optim.AdamW, optim.Adam, optim.LARS, optim.LAMB, optim.Muon):
-    mark_object(_optimizer)
+        mark_object(_layer, Tensor, __call__="")
+for _stepped in (*vars(optim).values(), *vars(lr_scheduler).values()):
+    if isinstance(_stepped, type) and _stepped.__module__ in (
+        optim.__name__,
+        lr_scheduler.__name__,
+    ):
+        mark_object(_stepped, Tensor, step=".step", schedule_step=".schedule_step")
 
 BatchNorm2d = BatchNorm3d = BatchNorm

@@ -9,9 +9,13 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from numbers import Real
+from typing import cast
 
 from core.errors import DTypeError
 from core.nn.optim import Optimizer
+from core.nn.settings import at_least_zero, between, positive
+from core.tensor import Tensor
 
 
 class LRScheduler(ABC):
@@ -19,6 +23,11 @@ class LRScheduler(ABC):
     optimizer had."""
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
+        if not isinstance(cast(object, optimizer), Optimizer):
+            raise DTypeError(
+                f"{type(self).__name__} of {type(optimizer).__name__}",
+                hint="give an optimizer; those of a group have a schedule each",
+            )
         self.optimizer = optimizer
         self.base = float(optimizer.lr.item())
         self.last_epoch = last_epoch
@@ -35,6 +44,11 @@ class LRScheduler(ABC):
         self._set(self.rate(self.last_epoch))
 
     def _set(self, rate: float) -> None:
+        if not isinstance(cast(object, rate), Real) or not math.isfinite(rate):
+            raise DTypeError(
+                f"{type(self).__name__}: the rate after {self.last_epoch} steps is {rate!r}",
+                hint="a learning rate is a finite number",
+            )
         self.last = rate
         self.optimizer.lr.assign([rate]).realize()
 
@@ -53,7 +67,9 @@ class LambdaLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def rate(self, steps: int) -> float:
-        return self.base * self.factor(steps)
+        factor = self.factor(steps)
+        # what is no number is told of as it is
+        return self.base * factor if isinstance(cast(object, factor), Real) else factor
 
 
 class StepLR(LRScheduler):
@@ -62,7 +78,7 @@ class StepLR(LRScheduler):
     def __init__(
         self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1
     ) -> None:
-        _positive("step_size", step_size)
+        positive(self, step_size=step_size)
         self.step_size, self.gamma = step_size, gamma
         super().__init__(optimizer, last_epoch)
 
@@ -97,6 +113,7 @@ class ConstantLR(LRScheduler):
         total_iters: int = 5,
         last_epoch: int = -1,
     ) -> None:
+        between(self, 0, 1, factor=factor)
         self.factor, self.total_iters = factor, total_iters
         super().__init__(optimizer, last_epoch)
 
@@ -115,7 +132,8 @@ class LinearLR(LRScheduler):
         total_iters: int = 5,
         last_epoch: int = -1,
     ) -> None:
-        _positive("total_iters", total_iters)
+        positive(self, total_iters=total_iters)
+        between(self, 0, 1, start_factor=start_factor, end_factor=end_factor)
         self.start, self.end, self.total_iters = start_factor, end_factor, total_iters
         super().__init__(optimizer, last_epoch)
 
@@ -141,7 +159,7 @@ class PolynomialLR(LRScheduler):
     def __init__(
         self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1
     ) -> None:
-        _positive("total_iters", total_iters)
+        positive(self, total_iters=total_iters)
         self.total_iters, self.power = total_iters, power
         super().__init__(optimizer, last_epoch)
 
@@ -156,7 +174,7 @@ class CosineAnnealingLR(LRScheduler):
     def __init__(
         self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1
     ) -> None:
-        _positive("T_max", T_max)
+        positive(self, T_max=T_max)
         self.half, self.least = T_max, eta_min
         super().__init__(optimizer, last_epoch)
 
@@ -176,8 +194,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         eta_min: float = 0.0,
         last_epoch: int = -1,
     ) -> None:
-        _positive("T_0", T_0)
-        _positive("T_mult", T_mult)
+        positive(self, T_0=T_0, T_mult=T_mult)
         self.first, self.times, self.least = T_0, T_mult, eta_min
         super().__init__(optimizer, last_epoch)
 
@@ -211,6 +228,8 @@ class ReduceLROnPlateau(LRScheduler):
                 f"ReduceLROnPlateau with mode {mode!r} and threshold_mode {threshold_mode!r}",
                 hint='mode is "min" or "max", threshold_mode "rel" or "abs"',
             )
+        between(self, 0, 1, factor=factor)
+        at_least_zero(self, patience=patience, cooldown=cooldown, min_lr=min_lr, eps=eps)
         self.sign = 1 if mode == "min" else -1
         self.factor, self.patience, self.cooldown = factor, patience, cooldown
         self.threshold, self.relative = threshold, threshold_mode == "rel"
@@ -221,12 +240,12 @@ class ReduceLROnPlateau(LRScheduler):
     def rate(self, steps: int) -> float:
         return self.last
 
-    def step(self, metrics: float | None = None) -> None:
+    def step(self, metrics: float | Tensor | None = None) -> None:
         """Looks at a figure of the last steps."""
         self.last_epoch += 1
         if metrics is None:
             return
-        figure = float(metrics)
+        figure = metrics.item() if isinstance(metrics, Tensor) else float(metrics)
         margin = abs(self.best) * self.threshold if self.relative else self.threshold
         edge = self.best - self.sign * margin if math.isfinite(self.best) else self.best
         better = figure * self.sign < edge * self.sign
@@ -242,8 +261,3 @@ class ReduceLROnPlateau(LRScheduler):
 
 def _cosine(most: float, least: float, share: float) -> float:
     return least + (most - least) * (1 + math.cos(math.pi * share)) / 2
-
-
-def _positive(name: str, value: int) -> None:
-    if value < 1:
-        raise DTypeError(f"{name} of {value}", hint="give 1 or more")

@@ -7,12 +7,13 @@ pass, the backward pass and the update together.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import TypedDict, Unpack
+from collections.abc import Iterable, Sequence
+from typing import Any, TypedDict, Unpack, cast
 
 from core.dtype import DType, dtypes, least_upper_dtype
-from core.errors import GradientError
+from core.errors import DTypeError, GradientError
 from core.helpers import TRAINING
+from core.nn.settings import at_least_zero, decays
 from core.runtime.device import Device, DeviceLike
 from core.tensor import Tensor
 
@@ -30,16 +31,18 @@ class Optimizer(ABC):
     """Parameters that may have a gradient, and a learning rate `lr`: a Tensor, so that changing it
     compiles nothing again. Tensors that require no gradient (running statistics) are only realized.
 
-    Raises GradientError without a parameter.
+    Raises GradientError without a parameter, and DTypeError for other arguments than it takes.
     """
 
     def __init__(
         self,
-        params: Sequence[Tensor],
+        params: Iterable[Tensor],
         lr: float,
         device: DeviceLike = None,
         fused: bool = False,
     ) -> None:
+        at_least_zero(self, lr=lr)
+        params = self._checked(params)
         for p in params:
             if p.requires_grad is None and p.is_floating_point():
                 p.requires_grad = True
@@ -53,6 +56,18 @@ class Optimizer(ABC):
         self.device = self.params[0].device if device is None else Device.names(device)
         self.fused = fused
         self.lr = self._number(lr)
+
+    def _checked(self, params: Any) -> list[Tensor]:
+        """The parameters one by one, whatever they come in."""
+        several = isinstance(params, Iterable) and not isinstance(params, Tensor)
+        found = list(cast("Iterable[object]", params)) if several else [params]
+        others = [p for p in found if not isinstance(p, Tensor)]
+        if others or not several:
+            raise DTypeError(
+                f"{type(self).__name__} of {type((others or found)[0]).__name__}",
+                hint="params is a list of Tensors, as nn.state.get_parameters gives it",
+            )
+        return cast("list[Tensor]", found)
 
     def _number(self, value: float) -> Tensor:
         """A Tensor in which learning rates and running powers keep their digits, whatever the
@@ -131,7 +146,7 @@ class SGD(Optimizer):
 
     def __init__(
         self,
-        params: Sequence[Tensor],
+        params: Iterable[Tensor],
         lr: float = 0.001,
         momentum: float = 0.0,
         weight_decay: float = 0.0,
@@ -140,6 +155,7 @@ class SGD(Optimizer):
         **placing: Unpack[Placing],
     ) -> None:
         super().__init__(params, lr, **placing)
+        at_least_zero(self, momentum=momentum, weight_decay=weight_decay)
         self.momentum, self.wd, self.nesterov = momentum, weight_decay, nesterov
         self.classic = classic
         self.b = self._zeros() if momentum else []
@@ -173,7 +189,7 @@ class AdamW(Optimizer):
 
     def __init__(
         self,
-        params: Sequence[Tensor],
+        params: Iterable[Tensor],
         lr: float = 0.001,
         b1: float = 0.9,
         b2: float = 0.999,
@@ -182,6 +198,8 @@ class AdamW(Optimizer):
         **placing: Unpack[Placing],
     ) -> None:
         super().__init__(params, lr, **placing)
+        decays(self, b1=b1, b2=b2)
+        at_least_zero(self, eps=eps, weight_decay=weight_decay)
         self.b1, self.b2, self.eps, self.wd = b1, b2, eps, weight_decay
         # 1 - b ** t, which loses digits where it is computed from b ** t
         self.bias1, self.bias2 = self._number(0.0).contiguous(), self._number(0.0).contiguous()
@@ -214,7 +232,7 @@ class Adam(AdamW):
 
     def __init__(
         self,
-        params: Sequence[Tensor],
+        params: Iterable[Tensor],
         lr: float = 0.001,
         b1: float = 0.9,
         b2: float = 0.999,
@@ -234,7 +252,7 @@ class NAdam(AdamW):
 
     def __init__(
         self,
-        params: Sequence[Tensor],
+        params: Iterable[Tensor],
         lr: float = 0.002,
         b1: float = 0.9,
         b2: float = 0.999,
@@ -244,6 +262,7 @@ class NAdam(AdamW):
         **placing: Unpack[Placing],
     ) -> None:
         super().__init__(params, lr, b1, b2, eps, weight_decay, **placing)
+        at_least_zero(self, momentum_decay=momentum_decay)
         self.momentum_decay = momentum_decay
         self.steps = self._number(0.0).contiguous()
         self.product = self._number(1.0).contiguous()
@@ -278,7 +297,7 @@ class RMSprop(Optimizer):
 
     def __init__(
         self,
-        params: Sequence[Tensor],
+        params: Iterable[Tensor],
         lr: float = 0.01,
         alpha: float = 0.99,
         eps: float = 1e-8,
@@ -288,6 +307,7 @@ class RMSprop(Optimizer):
         **placing: Unpack[Placing],
     ) -> None:
         super().__init__(params, lr, **placing)
+        at_least_zero(self, alpha=alpha, eps=eps, weight_decay=weight_decay, momentum=momentum)
         self.alpha, self.eps, self.wd, self.momentum = alpha, eps, weight_decay, momentum
         self.v = self._zeros()
         self.mean = self._zeros() if centered else []
@@ -320,7 +340,7 @@ class Adagrad(Optimizer):
 
     def __init__(
         self,
-        params: Sequence[Tensor],
+        params: Iterable[Tensor],
         lr: float = 0.01,
         lr_decay: float = 0.0,
         weight_decay: float = 0.0,
@@ -329,6 +349,8 @@ class Adagrad(Optimizer):
         **placing: Unpack[Placing],
     ) -> None:
         super().__init__(params, lr, **placing)
+        at_least_zero(self, lr_decay=lr_decay, weight_decay=weight_decay, eps=eps)
+        at_least_zero(self, initial_accumulator_value=initial_accumulator_value)
         self.decay, self.wd, self.eps = lr_decay, weight_decay, eps
         self.steps = self._number(-1.0).contiguous()
         self.v = [(z + initial_accumulator_value).contiguous() for z in self._zeros()]
@@ -362,7 +384,7 @@ class LARS(SGD):
 
     def __init__(
         self,
-        params: Sequence[Tensor],
+        params: Iterable[Tensor],
         lr: float = 0.001,
         momentum: float = 0.9,
         weight_decay: float = 1e-4,
@@ -394,7 +416,7 @@ class LAMB(AdamW):
 
     def __init__(
         self,
-        params: Sequence[Tensor],
+        params: Iterable[Tensor],
         lr: float = 0.001,
         b1: float = 0.9,
         b2: float = 0.999,
@@ -423,7 +445,7 @@ class Muon(SGD):
 
     def __init__(
         self,
-        params: Sequence[Tensor],
+        params: Iterable[Tensor],
         lr: float = 0.001,
         momentum: float = 0.95,
         weight_decay: float = 0.1,
@@ -433,6 +455,12 @@ class Muon(SGD):
         **placing: Unpack[Placing],
     ) -> None:
         super().__init__(params, lr, momentum, weight_decay, nesterov, **placing)
+        at_least_zero(self, ns_steps=ns_steps)
+        if len(ns_coefficients) != 3:
+            raise DTypeError(
+                f"Muon: {len(ns_coefficients)} ns_coefficients",
+                hint="give those of x, x ** 3 and x ** 5",
+            )
         self.ns_steps, self.ns_coefficients = ns_steps, tuple(ns_coefficients)
 
     def _move(self, i: int, p: Tensor, grad: Tensor) -> Tensor:
@@ -448,6 +476,12 @@ class OptimizerGroup:
     """Several optimizers stepped together, for parameters with different settings."""
 
     def __init__(self, *optimizers: Optimizer) -> None:
+        others = [o for o in optimizers if not isinstance(cast(object, o), Optimizer)]
+        if others or not optimizers:
+            raise DTypeError(
+                f"OptimizerGroup of {type(others[0]).__name__ if others else 'nothing'}",
+                hint="give optimizers: OptimizerGroup(one, two)",
+            )
         self.optimizers = optimizers
 
     def zero_grad(self) -> None:

@@ -121,6 +121,7 @@ _KINDS: Final[Mapping[str, Kind]] = {
     "Sequence[tuple[int, int | UOp] | None]": ("a pair or None per axis", _each(_is_part)),
     "Sequence[Callable[[Tensor], Tensor]]": ("functions", _each(callable)),
     "Callable[..., Any]": ("a function", callable),
+    "Callable[[int], float]": ("a function", callable),
     "Axes": ("an axis, several, or None", _either(_of(type(None)), _is_int, _ints)),
     "Sizes": ("an integer or several", _either(_is_int, _ints)),
     "Widths": ("integers, or a pair or None per axis", _either(_sizes, _each(_is_sizes))),
@@ -137,7 +138,8 @@ _UNION: Final = re.compile(r" \| (?![^\[]*\])")
 
 
 def kinds_of(annotation: str, cls: type[Any]) -> list[Kind] | None:
-    """What a parameter accepts; None: anything, or an annotation that is not known here."""
+    """What a parameter accepts, where `Tensor` is the class `cls`; None: anything, or an annotation
+    that is not known here."""
     parts = _UNION.split(annotation)
     if ANYTHING.intersection(parts) or {"Tensor", "Number"}.issubset(parts):
         return None
@@ -147,9 +149,12 @@ def kinds_of(annotation: str, cls: type[Any]) -> list[Kind] | None:
     return [found[part] for part in parts] if found.keys() >= set(parts) else None
 
 
-def check_of(function: FunctionType, cls: type[Any], static: bool = False) -> Check | None:
+def check_of(
+    function: FunctionType, cls: type[Any], static: bool = False, tensor: type[Any] | None = None
+) -> Check | None:
     """The check of the arguments of a public method of `cls`; None where nothing is checked. The
-    first is the object or class that it is called on, unless the method is `static`.
+    first is the object or class that it is called on, unless the method is `static`. `tensor`: the
+    class of Tensors, where that is another; then the number of arguments is checked, too.
 
     The check raises DTypeError.
     """
@@ -159,12 +164,21 @@ def check_of(function: FunctionType, cls: type[Any], static: bool = False) -> Ch
     open_ended = False
     rest = ""
     called = function.__name__.removeprefix("__").removesuffix("__")
-    called = cls.__name__ if called == "init" else called
-    for name, parameter in inspect.signature(function).parameters.items():
+    called = (
+        cls.__name__
+        if called == "init"
+        else called
+        if tensor is None
+        else (f"{cls.__name__}.{called}")
+    )
+    needed: list[str] = []
+    for name, parameter in _parameters(function).items():
         if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
             places.append(name)
         if places == [name] and not static:
             continue
+        if parameter.default is parameter.empty and parameter.kind in _GIVEN:
+            needed.append(name)
         open_ended |= parameter.kind is parameter.VAR_KEYWORD
         if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
             keywords.append(name)
@@ -174,7 +188,7 @@ def check_of(function: FunctionType, cls: type[Any], static: bool = False) -> Ch
         if text is parameter.empty or parameter.kind is parameter.VAR_KEYWORD:
             continue
         # lengths that are given one by one are checked by `as_ints`
-        kinds = None if several and "int" in text else kinds_of(text, cls)
+        kinds = None if several and "int" in text else kinds_of(text, tensor or cls)
         if kinds is not None:
             words = " or ".join(words for words, _ in kinds)
             named[name] = (words, _either(*(accepts for _, accepts in kinds)))
@@ -201,7 +215,43 @@ def check_of(function: FunctionType, cls: type[Any], static: bool = False) -> Ch
             if (kind := named.get(name)) is not None and not kind[1](value):
                 refuse(name, value)
 
-    return check
+    if tensor is None:
+        return check
+
+    def check_all(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        check(args, kwargs)
+        if len(args) > len(places) and not rest:
+            raise DTypeError(
+                f"{called} with {len(args) - 1} arguments by place",
+                hint=f"it takes {', '.join(places[1:]) or 'none'}",
+            )
+        given = {*places[: len(args)], *kwargs}
+        if missing := [name for name in needed if name not in given]:
+            raise DTypeError(
+                f"{called} without {' and '.join(missing)}",
+                hint=f"it takes {', '.join(keywords)}",
+            )
+
+    return check_all
+
+
+_GIVEN: Final = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+
+
+def _parameters(function: FunctionType) -> Mapping[str, inspect.Parameter]:
+    """The parameters of a function, those of a TypedDict (`**more: Unpack[T]`) one by one."""
+    found: dict[str, inspect.Parameter] = {}
+    for name, parameter in inspect.signature(function).parameters.items():
+        unpacked = re.fullmatch(r"Unpack\[(\w+)\]", str(parameter.annotation))
+        if parameter.kind is not parameter.VAR_KEYWORD or unpacked is None:
+            found[name] = parameter
+            continue
+        for key, kind in inspect.get_annotations(function.__globals__[unpacked[1]]).items():
+            text = getattr(kind, "__forward_arg__", kind)
+            found[key] = inspect.Parameter(
+                key, parameter.KEYWORD_ONLY, default=None, annotation=text
+            )
+    return found
 
 
 def _short(value: object) -> str:

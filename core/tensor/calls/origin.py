@@ -95,12 +95,14 @@ def _name(cls: type[Any], name: str, method: FunctionType, named: set[object]) -
         inner = getattr(inner, "__wrapped__", None)
 
 
-def mark_object(cls: type[T], **methods: str) -> type[T]:
-    """Makes the constructor of a layer or an optimizer mark origins with the name of the class, and
-    each of `methods` with that name and a suffix."""
+def mark_object(cls: type[T], tensor: type[Any], **methods: str) -> type[T]:
+    """Makes the constructor of a layer, an optimizer or a schedule refuse arguments of the wrong
+    type, and mark origins with the name of the class; each of `methods` does so with that name and
+    a suffix. What a layer is called with, operations check. `tensor`: the class of Tensors."""
     for name, suffix in {"__init__": "", **methods}.items():
         if isinstance(own := vars(cls).get(name), FunctionType):
-            setattr(cls, name, marks_origin(own, suffix, of_class=True))
+            check = None if name == "__call__" else check_of(own, cls, tensor=tensor)
+            setattr(cls, name, marks_origin(own, suffix, of_class=True, check=check))
     return cls
 
 

@@ -19,7 +19,7 @@ from core.runtime.awaited import awaited, check
 from core.runtime.buffer import buffer_of, buffers
 from core.runtime.disk.device import is_disk
 from core.tensor.calls.origin import here, origin
-from core.tensor.running import kept, lost
+from core.tensor.running import kept, lost, written
 from core.tensor.running.following import follow
 from core.tensor.running.kept import is_leaf
 from core.tensor.state.base import TensorBase, in_fresh_memory, live, placed
@@ -187,7 +187,9 @@ def write(storage: Storage[TensorBase], new: UOp, apart: bool) -> None:
         if leaf is not None and leaf.requires_grad and is_leaf(leaf.uop):
             lost.leaf_changes(leaf)
             new = new.detach() if apart and new.op is not Ops.DETACH else new
-    if not (has_memory(target) and _each_once(target) and _owns(storage, target.base)):
+    in_place = has_memory(target) and _each_once(target) and _owns(storage, target.base)
+    written.note(storage, in_place)
+    if not in_place:
         storage.write(new.cut(target.axis))
         return
     pending: dict[UOp, UOp] = {}

@@ -8,7 +8,7 @@ alive, and never changes a graph.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from threading import RLock
 from typing import Final, Generic, Protocol, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary, WeakValueDictionary
@@ -91,6 +91,10 @@ class Live(Generic[T]):
     def all(self) -> list[T]:
         """Every Tensor that is alive; other threads may make and drop some meanwhile."""
         return [t for ref in self._tensors.valuerefs() if (t := ref()) is not None]
+
+    def snapshot(self) -> Mapping[int, T]:
+        """The Tensors that are alive now, by id, for as long as they stay so."""
+        return WeakValueDictionary(self._tensors)
 
     def above(
         self, nodes: Collection[UOp], reads: Callable[[UOp, UOp], bool] = lambda user, source: True

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from core import Context, Tensor, nn
+from core.errors import DTypeError
 
 Array = np.ndarray[Any, Any]
 Step = Callable[[Array, Array, dict[str, Array], int], Array]
@@ -120,5 +121,5 @@ def test_arguments_of_every_optimizer() -> None:
             optimizer.step()
         assert w.device == Tensor([1.0]).device
         assert w.tolist() != [[1, 2]]
-        with pytest.raises(TypeError, match="momentu"):
+        with pytest.raises(DTypeError, match="momentu"):
             make([w], momentu=0.9)
