@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.bench.measure import as_installed, run, table
-from viz.check.known.whole import STATES
+from viz.known.whole import STATES
 
 PROGRAMS: Final = tuple(os.environ.get("BENCH_CHECK", "a b c digits").split())
 JOBS: Final = 2

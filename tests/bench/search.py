@@ -11,7 +11,7 @@ from core.runtime.reference.inputs import random_inputs
 from core.uop import UOp
 from core.uop.kernelinfo import Opt
 from tests.bench.measure import table
-from viz.whatif.inturn import in_turn
+from viz.whatif.results.inturn import in_turn
 from viz.work.change import Change
 from viz.workbench.sides import Side
 

@@ -16,10 +16,10 @@ from tests.browser.explorer import Explorer
 from tests.browser.served import Process, export, serve
 from tests.browser.wrong import RULE, broken_copy, recorded_with, served_by
 from tests.states.scenes import foreign
-from viz.check.known.kept import Kept, identity, kept_path, save
-from viz.check.known.whole import unknown
 from viz.check.part import check_part
 from viz.check.parts import Part
+from viz.known.kept import Kept, identity, kept_path, save
+from viz.known.whole import unknown
 from viz.views.store import Store
 
 New = Callable[..., Explorer]

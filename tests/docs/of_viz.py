@@ -18,13 +18,13 @@ from core.helpers import Flag, Text
 from tests.docs.markdown import code, table
 from tests.docs.of_core import ROOT
 from tests.docs.shapes import declarations, needed
-from viz.check.known.answers import CHECK_ANSWERS
 from viz.command.parser import build_parser, commands_of
 from viz.compare.answers import PAIR_ANSWERS
 from viz.compare.gate import CONDITIONS
 from viz.coredialect.adapter import DIALECT
 from viz.coreserver.part import CorePart
 from viz.format.rows import TABLES
+from viz.known.answers import CHECK_ANSWERS
 from viz.server.api import api
 from viz.server.app import RunConverter
 from viz.server.page import page
@@ -148,7 +148,7 @@ def answers_module() -> str:
     return (
         "/**\n * What can be asked of a run, or of a pair of runs, whoever answers. Written by"
         " `python -m\n * tests.docs.generate` from the tables in viz/views/answers.py,"
-        " viz/why/answers.py,\n * viz/check/known/answers.py and viz/compare/answers.py: change"
+        " viz/why/answers.py,\n * viz/known/answers.py and viz/compare/answers.py: change"
         " those.\n */\n"
         f"{_imports(types)}"
         f"{_questions('Answers', 'PATHS', own, 'run')}"

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from tests.bench.measure import table
 from tests.planted.mistake import KINDS, Mistake
-from viz.check.known.whole import PASS, RULE, STEPS
+from viz.known.whole import PASS, RULE, STEPS
 
 Data = Mapping[str, Any]
 WORST: Final = ("unchecked", "assumes", "sampled", "proved")

@@ -15,7 +15,7 @@ RECORDER = ("viz.trace", "viz.write.writer")
     ("module", "without"),
     [
         ("viz.command.serving", (*COMPILER, *RECORDER)),
-        ("viz.command.show", (*COMPILER, *RECORDER, "flask")),
+        ("viz.command.printed.show", (*COMPILER, *RECORDER, "flask")),
         ("viz.command.parser", (*COMPILER, *RECORDER, "flask", "importlib.metadata")),
     ],
 )

@@ -198,7 +198,7 @@ def test_no_progress_elsewhere() -> None:
 def test_one_module_prints() -> None:
     """Whatever is printed goes through viz/terminal.py; a worker's answers are JSON for its
     parent, and a script that is written for the user prints for itself."""
-    written = {"viz/whatif/onbindings.py"}
+    written = {"viz/whatif/scripts/onbindings.py"}
     found: set[str] = set()
     for path in ROOT.glob("viz/**/*.py"):
         for node in ast.walk(ast.parse(path.read_text())):

@@ -19,7 +19,7 @@ from core.errors import TraceError
 from viz.api.graph import Bundle, Event, Graph, Node, content_node
 from viz.api.listed import Listed, Table, arrow_stream
 from viz.command.names import below, find_kernel, find_pass, find_rule, find_trace, program_rows
-from viz.command.show import step_data
+from viz.command.printed.show import step_data
 from viz.format import schema
 from viz.replay.graphtext import states
 from viz.share.reopened import open_run

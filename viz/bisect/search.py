@@ -18,18 +18,18 @@ from core.prove.verdict import KINDS
 from core.target import target_named
 from viz.bisect.tasks import Progress, Tasks, do_all, processes
 from viz.check.failed import failures
-from viz.check.known.answers import FOREIGN
-from viz.check.known.beside import keep, renumbered, take_kept
-from viz.check.known.kept import checked_pass
 from viz.check.parts import Part, parts_of
 from viz.dialect.dialect import Action
+from viz.known.answers import FOREIGN
+from viz.known.beside import keep, renumbered, take_kept
+from viz.known.kept import checked_pass
 from viz.views.compiled import FIRST
 from viz.views.process import STRIDE
 from viz.views.store import Store
 from viz.whatif.bisect import Search, search_of
 from viz.whatif.changed import changed_rules
 from viz.whatif.isolated import SECONDS
-from viz.whatif.variant import Variant
+from viz.whatif.variants.variant import Variant
 from viz.whatif.workers import Workers, elsewhere
 
 Data = dict[str, Any]

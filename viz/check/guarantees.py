@@ -21,10 +21,10 @@ from core.target import target_named
 from core.uop import Ops, UOp
 from core.uop.kernels import is_lowered
 from core.uop.spec.spec import violation
-from viz.check.known.left import Left
 from viz.check.plan import TITLES, Item, fault_of, whole_of
 from viz.check.rebuilt import Rebuilt
 from viz.check.tensors import compare_schedule, is_in_parts
+from viz.known.left import Left
 from viz.read.origins import OriginsOf
 from viz.read.records import Context, Rewrite
 from viz.read.steps import read_steps

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from core.errors import ServerError, UopvizError
-from viz.check.known.answers import FOREIGN
-from viz.check.known.beside import keep, renumbered, take_kept
-from viz.check.known.kept import checked_pass
-from viz.check.known.whole import counted, settled, whole_kernel
 from viz.check.whole.kernels import kernels_of, wholes_of
 from viz.dialect.dialect import Action
+from viz.known.answers import FOREIGN
+from viz.known.beside import keep, renumbered, take_kept
+from viz.known.kept import checked_pass
+from viz.known.whole import counted, settled, whole_kernel
 from viz.views.compiled import FIRST
 from viz.views.process import STRIDE
 from viz.views.store import Store

@@ -12,8 +12,8 @@ from typing import Any, Final
 from core.prove.solver import HINT, solver_module
 from core.prove.verdict import KINDS, Kind, verdict_of
 from viz.check.failed import failures
-from viz.check.known.whole import STATES, counted
 from viz.format.cells import as_text
+from viz.known.whole import STATES, counted
 from viz.views.compiled import FIRST
 from viz.views.process import STRIDE
 from viz.views.store import Store

@@ -26,12 +26,12 @@ from viz.budget import Budget, within
 from viz.check.around import Around, step_around
 from viz.check.gradients.judge import Gradients
 from viz.check.guarantees import Guarantees
-from viz.check.known.left import Left
 from viz.check.parts import Part
 from viz.check.rebuilt import Rebuilt
 from viz.check.states import States
 from viz.check.tensors import compare, compare_states
 from viz.dialect.adapters import judge_of
+from viz.known.left import Left
 from viz.read.records import Rewrite, RuleRecord
 from viz.read.steps import Match, read_steps
 from viz.views.process import STRIDE, Process

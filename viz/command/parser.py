@@ -134,7 +134,9 @@ def build_parser() -> Parser:
     )
     printing(made)
 
-    made = command("show", "show:show", "print a run: one screen of it, its tree, a pass or a step")
+    made = command(
+        "show", "printed.show:show", "print a run: one screen of it, its tree, a pass or a step"
+    )
     made.add_argument("number", nargs="?", metavar="PASS", type=number, help=_NUMBER_HELP)
     made.add_argument("step", nargs="?", metavar="STEP", type=number, help="0 is the input graph")
     _choosing(made)
@@ -167,7 +169,9 @@ def build_parser() -> Parser:
 
     _comparing(commands.add_parser("diff", help=_DIFF, description=_DIFF))
 
-    made = command("stats", "stats:stats", "print what each rule costs, and which never match")
+    made = command(
+        "stats", "printed.stats:stats", "print what each rule costs, and which never match"
+    )
     made.add_argument(
         "--by",
         choices=("matches", "tries"),
@@ -218,7 +222,7 @@ def build_parser() -> Parser:
     made.add_argument("-o", "--output", metavar="FILE", help="default: the trace's name with .json")
     printing(made)
 
-    made = command("query", "query:query", "run one SELECT over a run")
+    made = command("query", "printed.query:query", "run one SELECT over a run")
     made.add_argument("sql", metavar="SQL", help="the SELECT; docs/cli.md lists the tables")
     made.add_argument(
         "--kernel", metavar="NAME", help="only what belongs to this kernel: name, number or call"
@@ -255,7 +259,7 @@ def build_parser() -> Parser:
 def _comparing(made: Parser) -> None:
     """The arguments of `uopviz diff`."""
     made.set_defaults(
-        run="viz.command.diff:diff",
+        run="viz.command.diffs.diff:diff",
         error=made.error,
         finds="the runs differ; with `--fail-on`, only in what that lists",
     )

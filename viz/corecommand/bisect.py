@@ -26,7 +26,7 @@ from viz.corecommand.whatif import (
 from viz.terminal import Line, Styled, show_command
 from viz.views.store import Store
 from viz.whatif.bisect import bisect as bisect_kernel
-from viz.whatif.variant import Variant
+from viz.whatif.variants.variant import Variant
 
 Data = dict[str, Any]
 FEW: Final = 12

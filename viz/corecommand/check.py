@@ -15,9 +15,6 @@ from typing import Final
 
 from core.errors import TraceError
 from core.prove.verdict import verdict_of
-from viz.check.known.beside import identity_of, place_of
-from viz.check.known.kept import Kept, load, save
-from viz.check.known.whole import SAID, blamed
 from viz.check.message import message
 from viz.check.parts import Part
 from viz.check.run import NewExecutor, check_passes, processes
@@ -25,6 +22,9 @@ from viz.check.whole.kernels import SECONDS, kernels_of, wholes_of
 from viz.command.columns import Column, plural, table
 from viz.command.names import Row, below, find_kernel, find_pass, find_rule, program_rows
 from viz.command.session import open_store, put
+from viz.known.beside import identity_of, place_of
+from viz.known.kept import Kept, load, save
+from viz.known.whole import SAID, blamed
 from viz.terminal import Line, Styled
 from viz.views.store import Store
 from viz.whatif.workers import Workers, elsewhere

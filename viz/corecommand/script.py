@@ -11,8 +11,8 @@ from viz.files.regular import check_ending, replace_file
 from viz.terminal import put_line, say
 from viz.views.store import Store
 from viz.whatif.reproduce import on_bindings, reproduction
-from viz.whatif.tried import kept_one
-from viz.whatif.variant import Variant
+from viz.whatif.variants.tried import kept_one
+from viz.whatif.variants.variant import Variant
 
 
 def script(options: argparse.Namespace) -> int:

@@ -25,8 +25,8 @@ from viz.views.store import Store
 from viz.whatif.attempt import attempt
 from viz.whatif.isolated import SECONDS
 from viz.whatif.searched import searched_opts
-from viz.whatif.tried import kept_of
-from viz.whatif.variant import Variant
+from viz.whatif.variants.tried import kept_of
+from viz.whatif.variants.variant import Variant
 from viz.work.executors import executor_at
 
 Data = dict[str, Any]

@@ -13,7 +13,7 @@ from viz.coreserver.options import opts_of
 from viz.server.answers import answer
 from viz.server.requests import json_body, open_run
 from viz.whatif.bisect import search_of
-from viz.whatif.variant import Variant
+from viz.whatif.variants.variant import Variant
 
 check_routes = Blueprint("check", __name__, url_prefix="/api")
 

@@ -14,7 +14,7 @@ from core.errors import ServerError
 from core.helpers import BEAM
 from core.isolation.isolate import MAX_TEXT
 from viz.views.store import Store
-from viz.whatif.variant import MAX_NAME, MAX_OPTS, MAX_SKIPPED
+from viz.whatif.variants.variant import MAX_NAME, MAX_OPTS, MAX_SKIPPED
 from viz.work.opts import parse_opts
 
 

@@ -31,10 +31,10 @@ from viz.whatif.reproduce import (
     smaller_script,
     whole_script,
 )
-from viz.whatif.rows import variant_row
 from viz.whatif.subject import Subject, subject_of, subjects_of
-from viz.whatif.tried import Tried, forget, keep, kept_of, kept_one
-from viz.whatif.variant import Variant
+from viz.whatif.variants.rows import variant_row
+from viz.whatif.variants.tried import Tried, forget, keep, kept_of, kept_one
+from viz.whatif.variants.variant import Variant
 
 Data = dict[str, Any]
 LIMIT: Final = 120.0

@@ -17,7 +17,7 @@ from viz.coreserver.requests import actions
 from viz.coreserver.whatif import MOST_SECONDS, WhatIf
 from viz.server.answers import answer
 from viz.server.requests import json_body, open_run, unknown
-from viz.whatif.variant import MAX_NAME, Variant
+from viz.whatif.variants.variant import MAX_NAME, Variant
 
 whatif_routes = Blueprint("whatif", __name__, url_prefix="/api")
 MAX_STOP: Final = 1 << 31

@@ -1,5 +1,5 @@
 """The routes of the API: those of the tables in `viz/views/answers.py` and
-`viz/check/known/answers.py`, asked of a run by its name, those of `viz/compare/answers.py`, asked
+`viz/known/answers.py`, asked of a run by its name, those of `viz/compare/answers.py`, asked
 of two, and what every server does. The adapters of dialects add theirs (`viz/server/part.py`).
 
 They parse and answer; what they answer is made in `state.py` and below. The form of every answer is
@@ -15,9 +15,9 @@ from typing import Any, Final, cast
 from flask import Blueprint, Response, request
 
 from core.errors import ServerError
-from viz.check.known.answers import CHECK_ANSWERS
 from viz.compare.answers import PAIR_ANSWERS, PairAnswer
 from viz.jobs.exports import ExportHow
+from viz.known.answers import CHECK_ANSWERS
 from viz.server.answers import answer, problem
 from viz.server.editor import open_in_editor
 from viz.server.requests import json_body, open_run, state, unknown

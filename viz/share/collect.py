@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from core.errors import ServerError
-from viz.check.known.answers import CHECK_ANSWERS
 from viz.compare.comparison import Comparison
 from viz.format.jsontext import to_json
+from viz.known.answers import CHECK_ANSWERS
 from viz.share.exportfile import VERSION
 from viz.share.packed.entry import Packer, pack
 from viz.share.packed.passes import PassPacking

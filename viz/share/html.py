@@ -20,8 +20,8 @@ from typing import Final
 
 from core.errors import ServerError
 from core.garbage import collector_paused
-from viz.check.known.beside import take_kept
 from viz.format.schema import SUFFIX
+from viz.known.beside import take_kept
 from viz.share.collect import Collection as Collected
 from viz.share.collect import Progress, RunCopy, silent
 from viz.share.copy import write_trace

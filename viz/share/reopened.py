@@ -16,10 +16,10 @@ from typing import Any, Final, cast
 
 from core.errors import BudgetError, FormatError, TraceError
 from viz.budget import Budget, within
-from viz.check.known.answers import CHECKS, VERDICTS
-from viz.check.known.kept import checked_pass
-from viz.check.known.whole import kernels_in
 from viz.files.regular import open_regular
+from viz.known.answers import CHECKS, VERDICTS
+from viz.known.kept import checked_pass
+from viz.known.whole import kernels_in
 from viz.read.database import Problem
 from viz.read.tracefile import Progress, silent
 from viz.share.exportfile import (

@@ -18,10 +18,10 @@ from viz.format.schema import SUFFIX
 from viz.views.store import Store
 from viz.whatif.changed import changed_rules
 from viz.whatif.differences import Differences
-from viz.whatif.isolated import SECONDS, TRACE, work
+from viz.whatif.isolated import SECONDS, TRACE, work_at
 from viz.whatif.subject import Subject, subject_of
-from viz.whatif.tried import Tried, keep
-from viz.whatif.variant import Variant
+from viz.whatif.variants.tried import Tried, keep
+from viz.whatif.variants.variant import Variant
 
 Data = dict[str, Any]
 _VERSION: Final = 1
@@ -42,11 +42,7 @@ def attempt(
     trace. With an `executor`, `isolated.work` runs there. Raises ServerError where the kernel
     cannot be compiled here or its worker ends without an answer, and BudgetError."""
     subject = subject_of(store, kernel)
-    request = variant_request(subject, variant, running)
-    if executor is None:
-        found = work(request, seconds)
-    else:
-        found = executor.submit(work, request, seconds).result()
+    found = work_at(variant_request(subject, variant, running), seconds, executor)
     recorded: bytes = found.pop(TRACE)
     with ExitStack() as stack:
         folder = stack.enter_context(TemporaryDirectory(ignore_cleanup_errors=True))

@@ -16,9 +16,9 @@ from viz.views.lineage import rewrites_in
 from viz.views.process import STRIDE
 from viz.views.store import Store
 from viz.whatif.changed import changed_rules
-from viz.whatif.isolated import SECONDS, TRACE, work
+from viz.whatif.isolated import SECONDS, TRACE, work_at
 from viz.whatif.subject import Subject, subject_of
-from viz.whatif.variant import Variant
+from viz.whatif.variants.variant import Variant
 
 Data = dict[str, Any]
 _VERSION: Final = 1
@@ -36,10 +36,7 @@ def bisect(
     the code on disk, or of a variant of that: `Bisection` of docs/json.md. Raises ServerError where
     the kernel cannot be compiled here or its worker ends without an answer, and BudgetError."""
     search = search_of(store, kernel, variant)
-    if executor is None:
-        found = work(search.request, seconds)
-    else:
-        found = executor.submit(work, search.request, seconds).result()
+    found = work_at(search.request, seconds, executor)
     del found[TRACE]
     return search.answer(found)
 

@@ -16,10 +16,10 @@ from core.isolation.limits import limit_files
 from viz.coredialect.flags import flags_of
 from viz.format.cells import as_int
 from viz.jobs.lines import answer_request, progress
-from viz.whatif.given import MAX_TRACE, error_data, kernel_of, name_of
 from viz.whatif.isolated import TRACE
-from viz.whatif.recompile import Recording, compile_variant
-from viz.whatif.variant import Variant
+from viz.whatif.variants.given import MAX_TRACE, error_data, kernel_of, name_of
+from viz.whatif.variants.recompile import Recording, compile_variant
+from viz.whatif.variants.variant import Variant
 
 Data = dict[str, Any]
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from core.errors import ServerError
 from viz.views.store import Store
-from viz.whatif.isolated import SECONDS, TRACE, work
-from viz.whatif.script import script_text
-from viz.whatif.standalone import bindings_text
+from viz.whatif.isolated import SECONDS, TRACE, work, work_at
+from viz.whatif.scripts.script import script_text
+from viz.whatif.scripts.standalone import bindings_text
 from viz.whatif.subject import Subject, subject_of
-from viz.whatif.variant import Variant
+from viz.whatif.variants.variant import Variant
 
 Data = dict[str, Any]
 
@@ -89,10 +89,7 @@ def on_bindings(
     where it cannot be compiled here, is not PTX for this target, or cannot be evaluated."""
     subject = subject_of(store, kernel)
     request = {"job": "bindings", "subject": subject.data(), "variant": variant.data()}
-    if executor is None:
-        case = work(request, seconds)
-    else:
-        case = executor.submit(work, request, seconds).result()
+    case = work_at(request, seconds, executor)
     del case[TRACE]
     return Reproduction(bindings_text(f"{_title(subject, variant)}: {variant}", case), "")
 

@@ -11,7 +11,7 @@ from concurrent.futures import Executor
 from typing import Any, Final
 
 from viz.views.store import Store
-from viz.whatif.isolated import TRACE, work
+from viz.whatif.isolated import TRACE, work_at
 from viz.whatif.subject import subject_of
 
 Data = dict[str, Any]
@@ -45,10 +45,7 @@ def searched_opts(
         "width": width,
         "seconds": seconds / 2,
     }
-    if executor is None:
-        found = work(request, seconds + PATIENCE, lambda parts: _best(parts, cut_off))
-    else:
-        found = executor.submit(work, request, seconds + PATIENCE).result()
+    found = work_at(request, seconds + PATIENCE, executor, lambda parts: _best(parts, cut_off))
     found.pop(TRACE)
     return found
 

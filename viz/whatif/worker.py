@@ -24,13 +24,16 @@ from core.uop.uop import UOp
 from viz.coredialect.flags import flags_of
 from viz.format.cells import as_text
 from viz.jobs.lines import answer_request, progress
-from viz.whatif.arguments import givens
-from viz.whatif.culprit import Culprit, Kernel
-from viz.whatif.given import MAX_TRACE, error_data, kernel_of, name_of
 from viz.whatif.isolated import TRACE
-from viz.whatif.launchcase import launch_case
-from viz.whatif.minimise import minimise
-from viz.whatif.recompile import (
+from viz.whatif.narrowing.culprit import Culprit, Kernel
+from viz.whatif.narrowing.minimise import minimise
+from viz.whatif.narrowing.verdict import culprit_data, outcome_data, verdict_data
+from viz.whatif.results.arguments import givens
+from viz.whatif.results.textrun import NOT_RUN, device_for, rendering, run_text, said_of
+from viz.whatif.results.trying import Judge, check_device, old_program
+from viz.whatif.scripts.launchcase import launch_case
+from viz.whatif.variants.given import MAX_TRACE, error_data, kernel_of, name_of
+from viz.whatif.variants.recompile import (
     Compiled,
     Recording,
     applied_opts,
@@ -40,10 +43,7 @@ from viz.whatif.recompile import (
     record_text,
     text_facts,
 )
-from viz.whatif.textrun import NOT_RUN, device_for, rendering, run_text, said_of
-from viz.whatif.trying import Judge, check_device, old_program
-from viz.whatif.variant import EditedText, Variant
-from viz.whatif.verdict import culprit_data, outcome_data, verdict_data
+from viz.whatif.variants.variant import EditedText, Variant
 from viz.work.opts import parse_opts
 
 Data = dict[str, Any]

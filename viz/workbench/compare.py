@@ -19,7 +19,7 @@ from core.runtime.reference.kernel import evaluate_kernel
 from core.trial.difference import differences
 from core.trial.trial import arguments
 from viz.ratio import ratio_of
-from viz.whatif.inturn import pairs_in_turn
+from viz.whatif.results.inturn import pairs_in_turn
 from viz.workbench.inputs import MAX_ARGUMENTS, Offered
 from viz.workbench.kinds import KINDS
 from viz.workbench.outputs import difference_of, errors, number, picture

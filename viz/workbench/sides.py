@@ -20,7 +20,7 @@ from core.toolchain.nvidia_tools import find_tool
 from core.toolchain.sass import sass
 from core.trial.trial import Trial, resources_of
 from core.uop.uop import UOp
-from viz.whatif.recompile import applied_opts
+from viz.whatif.variants.recompile import applied_opts
 from viz.work.change import Change
 
 MAX_SHOWN: Final = 1 << 19

@@ -20,7 +20,7 @@ from core.toolchain.diskcache import keep_nothing
 from core.uop.data.serial import from_data
 from viz.coredialect.flags import flags_of
 from viz.jobs.lines import answer_request, part, progress
-from viz.whatif.trying import device_of
+from viz.whatif.results.trying import device_of
 from viz.work.change import Change
 from viz.work.opts import parse_opts
 from viz.workbench.compare import compare_sides

@@ -16,7 +16,7 @@ from core.prove.magnitudes import DIRECTED, bound_of
 from core.prove.rounding import gamma, of_result
 from core.tensor import Tensor
 from core.uop.uop import UOp
-from viz.whatif.outcome import Expected
+from viz.whatif.results.outcome import Expected
 
 N = 300
 

@@ -22,12 +22,12 @@ from tests.viz.whatif.running import record
 from viz.bisect import worker as bisect_worker
 from viz.bisect.search import RunSearch, bisect_run
 from viz.bisect.tasks import MOST_SEARCHED, Tasks, do_all
-from viz.check.known.beside import take_kept
 from viz.corecommand.bisect import run_lines
+from viz.known.beside import take_kept
 from viz.terminal import plain
 from viz.views.store import Store
 from viz.whatif import worker
-from viz.whatif.variant import Variant
+from viz.whatif.variants.variant import Variant
 
 
 @rule(UPat(Ops.SUB, src=(UPat.var("a"), UPat.var("b"))))

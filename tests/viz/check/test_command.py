@@ -21,12 +21,12 @@ from core.uop.engine.observe import context
 from core.uop.engine.rewrite import graph_rewrite
 from core.uop.patterns.rule import Assumes
 from tests.viz.samples import rules
-from viz.check.known.answers import CHECKS, VERDICTS
-from viz.check.known.kept import Kept, kept_path, load
 from viz.check.part import check_part
 from viz.check.parts import Part
 from viz.check.run import check_passes, processes
 from viz.cli import main
+from viz.known.answers import CHECKS, VERDICTS
+from viz.known.kept import Kept, kept_path, load
 from viz.trace import Recorder
 from viz.views.store import Store
 from viz.write.writer import TraceWriter

@@ -25,14 +25,14 @@ from core.uop import Ops, PatternMatcher, UOp
 from core.uop.kernelinfo import Opt, OptOps
 from tests.viz.test_json import SHAPES
 from viz.check import guarantees
-from viz.check.known.kept import checked_pass
 from viz.check.message import message
 from viz.check.part import check_part
 from viz.check.parts import Part
 from viz.cli import main
 from viz.corecommand.check import lines
+from viz.known.kept import checked_pass
 from viz.views.store import Store
-from viz.whatif.culprit import Kernel
+from viz.whatif.narrowing.culprit import Kernel
 
 
 def product() -> UOp:

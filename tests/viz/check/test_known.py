@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-import viz.check.known.beside
+import viz.known.beside
 from viz.check.job import Asked, Check
-from viz.check.known.beside import identity_of, keep, place_of, take_kept
-from viz.check.known.kept import MAX_BYTES, Kept, kept_path, load, save
+from viz.known.beside import identity_of, keep, place_of, take_kept
+from viz.known.kept import MAX_BYTES, Kept, kept_path, load, save
 from viz.views.checks import MAX_DIFFERING, Checks, summary_in
 from viz.views.process import STRIDE
 from viz.views.store import Store
@@ -91,7 +91,7 @@ def test_the_file_is_read_again_where_it_has_changed(
     def never(*_: object) -> object:
         raise AssertionError("read again")
 
-    monkeypatch.setattr(viz.check.known.beside, "load", never)
+    monkeypatch.setattr(viz.known.beside, "load", never)
     assert take_kept(store).rewrites() == [number]
     other.close()
 
@@ -104,7 +104,7 @@ def test_results_without_a_place_are_known_all_the_same(
     def full(*_: object) -> bool:
         return False
 
-    monkeypatch.setattr(viz.check.known.beside, "save", full)
+    monkeypatch.setattr(viz.known.beside, "save", full)
     changes: list[int] = []
     check = Check(store, Asked(rewrite=number), lambda: changes.append(1))
     assert check.request is not None and check.request["rewrites"] == [number]
@@ -115,7 +115,7 @@ def test_results_without_a_place_are_known_all_the_same(
     def gone(*_: object) -> object:
         raise OSError("the folder is gone")
 
-    monkeypatch.setattr(viz.check.known.beside, "save", gone)
+    monkeypatch.setattr(viz.known.beside, "save", gone)
     check.end()  # a job that cannot keep its results ends all the same
     assert store.checks.rewrites() == [number]
     assert check.answer()["counts"]["proved"] == 1
@@ -170,7 +170,7 @@ def test_results_that_are_still_taken_up_are_not_written_over(
     assert keep(other)
     other.close()
     reads, goes_on = threading.Event(), threading.Event()
-    real = viz.check.known.beside.load
+    real = viz.known.beside.load
 
     def slow(*asked: Any) -> Any:
         found = real(*asked)
@@ -178,7 +178,7 @@ def test_results_that_are_still_taken_up_are_not_written_over(
         assert goes_on.wait(20)
         return found
 
-    monkeypatch.setattr(viz.check.known.beside, "load", slow)
+    monkeypatch.setattr(viz.known.beside, "load", slow)
     reader = threading.Thread(target=take_kept, args=(store,))
     reader.start()
     assert reads.wait(20)
@@ -198,7 +198,7 @@ def test_of_two_that_keep_results_the_later_one_has_all(
 ) -> None:
     first, second = [r["id"] for r in store.tree()["rows"] if r["kind"] == "rewrite"][:2]
     begun, goes_on = threading.Event(), threading.Event()
-    real = viz.check.known.beside.save
+    real = viz.known.beside.save
 
     def slow(*asked: Any) -> bool:
         if not begun.is_set():
@@ -206,7 +206,7 @@ def test_of_two_that_keep_results_the_later_one_has_all(
             assert goes_on.wait(20)
         return real(*asked)
 
-    monkeypatch.setattr(viz.check.known.beside, "save", slow)
+    monkeypatch.setattr(viz.known.beside, "save", slow)
     store.checks.add(checked(first, PROVED))
     one, other = (threading.Thread(target=keep, args=(store,)) for _ in range(2))
     one.start()

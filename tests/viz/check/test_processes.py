@@ -11,10 +11,10 @@ import pytest
 
 from core.errors import TraceError
 from viz.check.job import Asked, Check
-from viz.check.known.beside import keep, take_kept
 from viz.check.part import check_part
 from viz.check.parts import Part
 from viz.check.run import check_passes
+from viz.known.beside import keep, take_kept
 from viz.views.checks import Checks
 from viz.views.process import STRIDE
 from viz.views.store import Store

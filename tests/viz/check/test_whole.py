@@ -32,8 +32,6 @@ from core.uop.symbolic import choose
 from core.uop.uop import UOp
 from tests.viz.work.test_unproved import given, reading
 from viz.bisect import worker as tasks
-from viz.check.known.beside import keep, take_kept
-from viz.check.known.whole import LATE, STATES, settled, unknown, whole_kernel
 from viz.check.message import message
 from viz.check.part import check_part
 from viz.check.parts import Part
@@ -41,12 +39,14 @@ from viz.check.whole import judged
 from viz.check.whole.kernels import Wholes, kernels_of, wholes_of
 from viz.cli import main
 from viz.corecommand.check import sentence
+from viz.known.beside import keep, take_kept
+from viz.known.whole import LATE, STATES, settled, unknown, whole_kernel
 from viz.views.store import Store
-from viz.whatif import textrun
 from viz.whatif import worker as kernel_worker
-from viz.whatif.arguments import givens
-from viz.whatif.given import kernel_of
-from viz.whatif.textrun import device_for, run_text
+from viz.whatif.results import textrun
+from viz.whatif.results.arguments import givens
+from viz.whatif.results.textrun import device_for, run_text
+from viz.whatif.variants.given import kernel_of
 from viz.whatif.workers import OUT_OF_TIME, Told, Workers
 
 Data = dict[str, Any]

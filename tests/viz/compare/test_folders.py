@@ -18,7 +18,7 @@ import pytest
 
 from tests.viz.compare.made import RULES, program, record
 from tests.viz.test_cli import run
-from viz.command import diffolders
+from viz.command.diffs import diffolders
 from viz.compare.folders import compare_files, pair_traces, traces_of
 
 ROOT = Path(__file__).parents[3]

@@ -8,8 +8,8 @@ from tests.viz.whatif.running import Here, kernel_named, record
 from viz.compare.comparison import Comparison
 from viz.views.store import Store
 from viz.whatif.attempt import attempt
-from viz.whatif.tried import folder_of
-from viz.whatif.variant import Variant
+from viz.whatif.variants.tried import folder_of
+from viz.whatif.variants.variant import Variant
 
 
 def test_only_the_kernels_that_were_compiled_again_are_compared(tmp_path: Path) -> None:

@@ -18,10 +18,10 @@ from core.uop.engine.rewrite import graph_rewrite
 from tests.viz.samples import random_graph, rules
 from tests.viz.server.client import TokenClient, ended
 from tests.viz.share.test_export import entries
-from viz.check.known.answers import CHECKS
-from viz.check.known.kept import kept_path
-from viz.check.known.whole import STATES
 from viz.jobs.jobs import Kind
+from viz.known.answers import CHECKS
+from viz.known.kept import kept_path
+from viz.known.whole import STATES
 from viz.server.app import create_app
 from viz.server.security import Guard
 from viz.share.reopened import open_run

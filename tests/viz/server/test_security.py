@@ -204,7 +204,7 @@ def test_no_module_makes_code_of_data() -> None:
         "foreign/torchrun.py",  # one module of PyTorch, in the user's Python
         "why/installed.py",
         "work/executors.py",
-        "whatif/onbindings.py",
+        "whatif/scripts/onbindings.py",
     )
     own = {root / "viz" / name for name in tables}
     paths = [p for p in root.glob("viz/**/*.py") if "web" not in p.relative_to(root).parts]

@@ -25,7 +25,7 @@ from viz.share.reopened import open_run
 from viz.views.store import Store
 from viz.whatif import changed
 from viz.whatif.subject import subject_of
-from viz.whatif.tried import folder_of, keep
+from viz.whatif.variants.tried import folder_of, keep
 from viz.work import kinds
 from viz.write.writer import TraceWriter
 

@@ -26,8 +26,8 @@ from tests.core.runtime.asts import add
 from tests.viz.samples import random_graph, rules
 from tests.viz.server.client import TokenClient, ended
 from tests.viz.share.test_export import entries
-from viz.check.known.answers import CHECK_ANSWERS
 from viz.jobs.compiled import Wanted, compiled_for
+from viz.known.answers import CHECK_ANSWERS
 from viz.server.app import create_app
 from viz.server.security import Guard
 from viz.share import webpage

@@ -31,8 +31,8 @@ from viz.views.overview.activity import BINS
 from viz.views.overview.lines import MAX_LINES
 from viz.views.overview.table import MAX_ROWS
 from viz.views.store import Store
-from viz.whatif.recompile import applied_opts
 from viz.whatif.subject import subject_of
+from viz.whatif.variants.recompile import applied_opts
 from viz.write.writer import TraceWriter
 
 Data = dict[str, Any]

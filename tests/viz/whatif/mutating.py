@@ -21,7 +21,7 @@ from core.uop.engine.observe import recording
 from core.uop.patterns.policy import Policy
 from tests.core.passes.kernels import CASES, CPU, GPU
 from tests.mutants import Mutant, one_mutant
-from viz.whatif.culprit import Kernel, Verdict
+from viz.whatif.narrowing.culprit import Kernel, Verdict
 
 Ending = Literal[
     "same result", "refused", "found", "not found", "blamed wrongly", "not run", "endless"

@@ -8,7 +8,7 @@ import pytest
 from core.dtype import dtypes
 from core.tensor import Tensor
 from core.uop.uop import UOp
-from viz.whatif.arguments import givens
+from viz.whatif.results.arguments import givens
 
 X, Y = Tensor.empty(16, 15, 4), Tensor.empty(16, 15, 4)
 

@@ -15,8 +15,8 @@ from viz.views.store import Store
 from viz.whatif import tried, worker
 from viz.whatif.attempt import attempt
 from viz.whatif.differences import Data
-from viz.whatif.tried import folder_of, kept_of, kept_one
-from viz.whatif.variant import Variant
+from viz.whatif.variants.tried import folder_of, kept_of, kept_one
+from viz.whatif.variants.variant import Variant
 
 
 @pytest.fixture(scope="module")

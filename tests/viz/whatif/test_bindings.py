@@ -25,11 +25,11 @@ from tests.viz.whatif.running import Here, kernel_named, record
 from viz.cli import main
 from viz.views.store import Store
 from viz.whatif import worker
-from viz.whatif.launchcase import launch_case
-from viz.whatif.onbindings import MODULES
 from viz.whatif.reproduce import on_bindings
-from viz.whatif.standalone import bindings_text
-from viz.whatif.variant import Variant
+from viz.whatif.scripts.launchcase import launch_case
+from viz.whatif.scripts.onbindings import MODULES
+from viz.whatif.scripts.standalone import bindings_text
+from viz.whatif.variants.variant import Variant
 
 SM90 = target_named("sm_90")
 CASES = [matmul(8, 32, 8), row_sum(4, 32), halves(24), bools(32), one_hot_gather(10, 3, 4)]

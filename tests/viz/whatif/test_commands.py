@@ -24,8 +24,8 @@ from viz.whatif.attempt import attempt
 from viz.whatif.bisect import bisect
 from viz.whatif.changed import Changed
 from viz.whatif.replay import replay
-from viz.whatif.tried import folder_of, keep
-from viz.whatif.variant import Variant
+from viz.whatif.variants.tried import folder_of, keep
+from viz.whatif.variants.variant import Variant
 
 
 @pytest.fixture

@@ -22,11 +22,11 @@ from core.uop.kernelinfo import Opt, OptOps
 from core.uop.patterns.policy import Policy, following
 from core.uop.patterns.rule import Rule
 from tests.core.passes.kernels import CPU, elementwise, matmul
-from viz.whatif import culprit
-from viz.whatif.arguments import ArgumentSet, givens
-from viz.whatif.culprit import Culprit, Kernel
-from viz.whatif.outcome import Outcome
-from viz.whatif.verdict import verdict_data
+from viz.whatif.narrowing import culprit
+from viz.whatif.narrowing.culprit import Culprit, Kernel
+from viz.whatif.narrowing.verdict import verdict_data
+from viz.whatif.results.arguments import ArgumentSet, givens
+from viz.whatif.results.outcome import Outcome
 
 
 @rule(UPat(Ops.MUL, src=(UPat.var("x"), UPat.cvar("c")), name="m"))

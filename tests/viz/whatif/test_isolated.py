@@ -19,7 +19,7 @@ from viz.whatif import isolated, replaying, worker
 from viz.whatif.bisect import bisect
 from viz.whatif.isolated import end_all, work
 from viz.whatif.replay import replay
-from viz.whatif.variant import Variant
+from viz.whatif.variants.variant import Variant
 from viz.write.writer import TraceWriter
 
 

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from viz.views.store import Store
-from viz.whatif import tried
+from viz.whatif.variants import tried
 
 ROOT = Path(__file__).resolve().parents[3]
 PROGRAM = """
 import os, signal, sys
 from pathlib import Path
-from viz.whatif import tried
+from viz.whatif.variants import tried
 
 trace, left, doing = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 

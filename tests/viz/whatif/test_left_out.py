@@ -21,7 +21,7 @@ from core.uop.patterns.policy import Policy, following
 from tests.core.passes.kernels import CPU, GPU
 from tests.core.passes.programs import kernels_of, program
 from tests.fuzzing import seeds
-from viz.whatif.outcome import Expected, Outcome
+from viz.whatif.results.outcome import Expected, Outcome
 
 FEW = 8
 NAMES = (

@@ -11,7 +11,7 @@ from core.runtime.reference.kernel import evaluate_kernel
 from core.uop import UOp
 from core.uop.kernelinfo import KernelInfo
 from tests.core.passes.kernels import plain, store
-from viz.whatif.outcome import Expected
+from viz.whatif.results.outcome import Expected
 
 KERNEL = UOp.sink(store(plain(1, (4, 8)) * 2.0), arg=KernelInfo())
 

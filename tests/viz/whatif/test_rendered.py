@@ -18,7 +18,7 @@ from core.toolchain.processor import host_target
 from core.uop.data.serial import to_data
 from core.uop.ops import Ops
 from viz.whatif import worker
-from viz.whatif.variant import Variant
+from viz.whatif.variants.variant import Variant
 
 
 def bisected(values: Tensor, target: str, monkeypatch: pytest.MonkeyPatch) -> Mapping[str, Any]:

@@ -20,10 +20,10 @@ from core.uop.ops import GroupOp
 from tests.core.passes.kernels import CPU, conv, elementwise, halves, matmul
 from tests.viz.whatif.running import record
 from viz.cli import main
-from viz.whatif.minimise import Trouble, minimise, smaller, trouble_with
-from viz.whatif.reductions import smaller_kernels
-from viz.whatif.script import script_text
-from viz.whatif.variant import Variant
+from viz.whatif.narrowing.minimise import Trouble, minimise, smaller, trouble_with
+from viz.whatif.narrowing.reductions import smaller_kernels
+from viz.whatif.scripts.script import script_text
+from viz.whatif.variants.variant import Variant
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from core.trial.difference import ulps_apart
 from viz.ratio import FEWEST
-from viz.whatif.inturn import in_turn
-from viz.whatif.search import MAX_UNKNOWN, first_wrong_step
+from viz.whatif.narrowing.search import MAX_UNKNOWN, first_wrong_step
+from viz.whatif.results.inturn import in_turn
 
 
 @given(st.data())

@@ -29,13 +29,13 @@ from viz.terminal import plain
 from viz.views.store import Store
 from viz.whatif import worker
 from viz.whatif.attempt import attempt
-from viz.whatif.recompile import compile_variant
 from viz.whatif.reproduce import on_bindings, reproduction
-from viz.whatif.rows import variant_row
-from viz.whatif.script import script_text
+from viz.whatif.scripts.script import script_text
 from viz.whatif.subject import subject_of
-from viz.whatif.tried import keep, kept_one
-from viz.whatif.variant import EditedText, Variant
+from viz.whatif.variants.recompile import compile_variant
+from viz.whatif.variants.rows import variant_row
+from viz.whatif.variants.tried import keep, kept_one
+from viz.whatif.variants.variant import EditedText, Variant
 
 Data = dict[str, Any]
 ONE, FIVE = "float 1.000000e+00", "float 5.000000e+00"

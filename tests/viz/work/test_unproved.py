@@ -215,7 +215,7 @@ def test_few_jobs_take_such_kernels() -> None:
                     }
     assert found == {
         # compiles; each job that runs the kernel checks its accesses before
-        ("viz/whatif/given.py", "kernel_of"),
+        ("viz/whatif/variants/given.py", "kernel_of"),
         ("viz/workbench/worker.py", "opts_job"),
         # runs it on emulators alone, and by the reference, whose memory is arrays, too
         ("viz/check/whole/judged.py", "whole_job"),

@@ -2,8 +2,8 @@
 random numbers, corner values and the values of the run where these were captured, and held against
 the reference of the kernel's AST.
 
-The comparison is that of bisect (viz/whatif/textrun.py). Graphs, texts and values may come from a
-stranger's trace: they are checked as those of every other run. Never checks a step.
+The comparison is that of bisect (viz/whatif/results/textrun.py). Graphs, texts and values may come
+from a stranger's trace: they are checked as those of every other run. Never checks a step.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from core.runtime.numeric import Array
 from core.target import Target
 from core.toolchain.program import Program
 from core.uop.uop import UOp
-from viz.check.known.whole import SEARCH, STEPS
 from viz.coredialect.flags import flags_of
-from viz.whatif.arguments import ArgumentSet, givens
-from viz.whatif.given import kernel_of
-from viz.whatif.outcome import Outcome
-from viz.whatif.textrun import TextRun, device_for, program_agrees, rendering, run_text
-from viz.whatif.trying import is_emulated
-from viz.whatif.verdict import outcome_data
+from viz.known.whole import SEARCH, STEPS
+from viz.whatif.narrowing.verdict import outcome_data
+from viz.whatif.results.arguments import ArgumentSet, givens
+from viz.whatif.results.outcome import Outcome
+from viz.whatif.results.textrun import TextRun, device_for, program_agrees, rendering, run_text
+from viz.whatif.results.trying import is_emulated
+from viz.whatif.variants.given import kernel_of
 from viz.workbench.inputs import captured_inputs
 
 Data = dict[str, Any]

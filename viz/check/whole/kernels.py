@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from core.errors import UopvizError
-from viz.check.known.whole import LATE, MOST, PASS, RULE, SEARCH, unknown, whole_kernel
+from viz.known.whole import LATE, MOST, PASS, RULE, SEARCH, unknown, whole_kernel
 from viz.views.captured import captured_request
 from viz.views.compiled import FIRST
 from viz.views.process import STRIDE
 from viz.views.store import Store
 from viz.whatif.subject import subject_of
-from viz.whatif.variant import Variant
+from viz.whatif.variants.variant import Variant
 from viz.whatif.workers import OUT_OF_TIME, Told
 
 Data = dict[str, Any]

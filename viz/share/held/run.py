@@ -13,11 +13,11 @@ from typing import Any, Final, cast
 
 from core.errors import TraceError
 from viz.budget import answering
-from viz.check.known.answers import CHECKS, VERDICTS
-from viz.check.known.kept import checked_pass
-from viz.check.known.whole import kernels_in
 from viz.dialect.registry import dialect_of
 from viz.format.schema import CORE_DIALECT
+from viz.known.answers import CHECKS, VERDICTS
+from viz.known.kept import checked_pass
+from viz.known.whole import kernels_in
 from viz.read.database import Problem
 from viz.read.tracefile import TraceFile
 from viz.replay.graphtext import step_text

@@ -1,7 +1,7 @@
 /**
  * What can be asked of a run, or of a pair of runs, whoever answers. Written by `python -m
  * tests.docs.generate` from the tables in viz/views/answers.py, viz/why/answers.py,
- * viz/check/known/answers.py and viz/compare/answers.py: change those.
+ * viz/known/answers.py and viz/compare/answers.py: change those.
  */
 import type { Bundle, PassTexts } from "./messages/bundle";
 import type { Comparison, PassAlignment, ScopeComparison, SourceDifference } from "./messages/compare";

@@ -9,8 +9,8 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
-from viz.whatif import onbindings
-from viz.whatif.script import block, literal, one_line
+from viz.whatif.scripts import onbindings
+from viz.whatif.scripts.script import block, literal, one_line
 
 
 def bindings_text(title: str, case: Mapping[str, Any]) -> str:

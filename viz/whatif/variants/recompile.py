@@ -29,7 +29,7 @@ from viz.files.alive import new_run
 from viz.format.schema import COMPILER, CORE_DIALECT, EDITED, WHAT_IF
 from viz.recording.runinfo import versions
 from viz.trace import Recorder
-from viz.whatif.variant import EditedText, Variant
+from viz.whatif.variants.variant import EditedText, Variant
 from viz.work.opts import opts_text, parse_opts
 
 REGISTERS: Final = ("registers", "vgprs")

@@ -20,10 +20,10 @@ from core.target import Target
 from core.uop.kernelinfo import OptOps
 from core.uop.patterns.policy import Policy, following, ignoring
 from core.uop.uop import UOp
-from viz.whatif.outcome import Expected
-from viz.whatif.recompile import compile_variant
-from viz.whatif.reductions import smaller_kernels
-from viz.whatif.variant import Variant
+from viz.whatif.narrowing.reductions import smaller_kernels
+from viz.whatif.results.outcome import Expected
+from viz.whatif.variants.recompile import compile_variant
+from viz.whatif.variants.variant import Variant
 from viz.work.opts import opts_text, parse_opts
 
 _PLACE: Final = re.compile(" cannot do without| left undone")

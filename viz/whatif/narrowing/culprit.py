@@ -29,10 +29,10 @@ from core.uop.patterns.rule import Rule
 from core.uop.show import excerpt
 from core.uop.spec.spec import broken_rule, machine_spec, program_spec
 from core.uop.uop import UOp
-from viz.whatif.arguments import givens
-from viz.whatif.outcome import MEMORY, Expected, Outcome
-from viz.whatif.search import first_wrong_step
-from viz.whatif.states import Match, PassStates, names_of
+from viz.whatif.narrowing.search import first_wrong_step
+from viz.whatif.narrowing.states import Match, PassStates, names_of
+from viz.whatif.results.arguments import givens
+from viz.whatif.results.outcome import MEMORY, Expected, Outcome
 
 LINEARIZE: Final = "linearize"
 """What follows the passes: a graph is put in order."""

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from core.errors import TraceError
-from viz.command.difflines import comparison_lines
-from viz.command.diffolders import diff_folders
+from viz.command.diffs.difflines import comparison_lines
+from viz.command.diffs.diffolders import diff_folders
 from viz.command.names import find_trace
 from viz.command.session import put, run_named
 from viz.compare.comparison import Comparison

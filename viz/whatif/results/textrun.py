@@ -20,9 +20,9 @@ from core.toolchain.program import Program
 from core.uop.kernels import work_of
 from core.uop.patterns.policy import ignoring
 from core.uop.uop import UOp
-from viz.whatif.arguments import ArgumentSet
-from viz.whatif.outcome import LARGEST, MEMORY, Expected, Outcome
-from viz.whatif.trying import Judge, device_of, emulated
+from viz.whatif.results.arguments import ArgumentSet
+from viz.whatif.results.outcome import LARGEST, MEMORY, Expected, Outcome
+from viz.whatif.results.trying import Judge, device_of, emulated
 
 MAX_EMULATED: Final = 1 << 22
 """Operations of a kernel that is run on an emulator beside the interpreter: about two seconds."""

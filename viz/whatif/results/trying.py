@@ -24,9 +24,9 @@ from core.toolchain.program import Program
 from core.trial.trial import Trial
 from core.uop.patterns.policy import ignoring
 from core.uop.uop import UOp
-from viz.whatif.arguments import RANDOM, ArgumentSet
-from viz.whatif.inturn import SECONDS, in_turn
-from viz.whatif.outcome import Expected, Outcome
+from viz.whatif.results.arguments import RANDOM, ArgumentSet
+from viz.whatif.results.inturn import SECONDS, in_turn
+from viz.whatif.results.outcome import Expected, Outcome
 
 LINEAR: Final = "REFERENCE"
 """What stands for the device where the linear program is run by NumPy."""

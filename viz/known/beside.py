@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
-from viz.check.known.kept import Kept, identity, kept_path, load, save
+from viz.known.kept import Kept, identity, kept_path, load, save
 from viz.views.checks import Checks
 from viz.views.compiled import FIRST
 from viz.views.process import STRIDE, Process

@@ -9,9 +9,9 @@ from typing import Final
 
 from viz.command.columns import Column, duration, plural, table
 from viz.command.names import Row
-from viz.command.overview import problem_lines, run_lines
+from viz.command.printed.overview import problem_lines, run_lines
+from viz.command.printed.tries import time_tries
 from viz.command.session import open_store, put, run_of
-from viz.command.tries import time_tries
 from viz.terminal import Line, Progress, Styled
 from viz.views.rules.cost import costliest
 from viz.views.run import Run

@@ -20,8 +20,8 @@ from core.toolchain.program import Program
 from core.trial.difference import differences
 from core.trial.trial import arguments
 from core.uop.uop import UOp
-from viz.whatif import onbindings
-from viz.whatif.outcome import MEMORY
+from viz.whatif.results.outcome import MEMORY
+from viz.whatif.scripts import onbindings
 
 SEED: Final = 1
 MAX_EMBEDDED: Final = 1 << 15

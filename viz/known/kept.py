@@ -18,9 +18,9 @@ from typing import Any, Final, cast
 
 from core.errors import FormatError
 from core.prove.verdict import KINDS, MAX_TEXT, verdict_of
-from viz.check.known.left import left_of
-from viz.check.known.whole import LATE, whole_kernel
 from viz.files.regular import open_regular, replace_file
+from viz.known.left import left_of
+from viz.known.whole import LATE, whole_kernel
 from viz.views.run import FIRST
 
 VERSION: Final = 6

@@ -9,8 +9,8 @@ import math
 from typing import Any, Final, cast
 
 from viz.format.cells import as_number, as_text
-from viz.whatif.tried import Tried
-from viz.whatif.variant import MAX_SKIPPED
+from viz.whatif.variants.tried import Tried
+from viz.whatif.variants.variant import MAX_SKIPPED
 
 Data = dict[str, Any]
 _WORD: Final = 300

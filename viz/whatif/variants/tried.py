@@ -24,7 +24,7 @@ from viz.files.regular import create_new, head_of, open_regular
 from viz.format.cells import as_int, as_text
 from viz.format.schema import SUFFIX
 from viz.views.run import FIRST
-from viz.whatif.variant import Variant
+from viz.whatif.variants.variant import Variant
 
 MOST: Final = 1000
 """Variants of one trace that are kept and read."""

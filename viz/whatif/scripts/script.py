@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from core.uop.data.serial import from_data
 from core.uop.show import graph_text
-from viz.whatif.variant import Variant
+from viz.whatif.variants.variant import Variant
 
 MAX_COMMENT: Final = 200
 """Lines of the graph as people read it."""
@@ -59,10 +59,10 @@ def script_text(
         "from core.helpers import Context",
         "from core.target import target_named",
         "from core.uop.data.serial import from_data",
-        "from viz.whatif.arguments import RANDOM",
-        "from viz.whatif.recompile import compile_variant",
-        "from viz.whatif.trying import Judge",
-        "from viz.whatif.variant import Variant",
+        "from viz.whatif.results.arguments import RANDOM",
+        "from viz.whatif.variants.recompile import compile_variant",
+        "from viz.whatif.results.trying import Judge",
+        "from viz.whatif.variants.variant import Variant",
         "",
         f"TARGET = {literal(target)}",
         f"FLAGS = {dict(sorted(flags.items()))!r}",

@@ -18,14 +18,16 @@ from core.errors import TraceError
 from core.origintext import split_origin
 from viz.command.columns import Column, duration, plural, table
 from viz.command.names import Row, below, in_tree_order, program_rows
-from viz.command.overview import (
+from viz.command.printed.overview import (
     note_lines,
     overview,
     overview_lines,
     problem_lines,
     run_lines,
 )
-from viz.command.passtext import show_pass_text
+from viz.command.printed.passtext import show_pass_text
+from viz.command.printed.sources import show_text
+from viz.command.printed.tiles import tile_lines, tile_rows
 from viz.command.session import (
     chosen_bundle,
     chosen_entry,
@@ -35,9 +37,7 @@ from viz.command.session import (
     run_of,
     since_of,
 )
-from viz.command.sources import show_text
 from viz.command.styles import difference_style
-from viz.command.tiles import tile_lines, tile_rows
 from viz.replay.graphtext import node_text, step_text
 from viz.terminal import Line, Piece, Style, Styled
 from viz.views.answers import ACTED

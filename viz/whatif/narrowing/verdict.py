@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from core.uop.show import excerpt
 from core.uop.uop import UOp
-from viz.whatif.culprit import Culprit, Verdict
-from viz.whatif.outcome import Outcome
-from viz.whatif.states import Match
+from viz.whatif.narrowing.culprit import Culprit, Verdict
+from viz.whatif.narrowing.states import Match
+from viz.whatif.results.outcome import Outcome
 
 Data = dict[str, Any]
 MAX_LINES: Final = 12

@@ -33,7 +33,7 @@ from core.trial.trial import arguments, outputs_of
 from core.uop.ops import Ops
 from core.uop.patterns.policy import ignoring
 from core.uop.uop import UOp
-from viz.whatif.arguments import RANDOM, ArgumentSet
+from viz.whatif.results.arguments import RANDOM, ArgumentSet
 
 MEMORY: Final = 4 << 30
 """Bytes that evaluating the reference may take with the arguments."""

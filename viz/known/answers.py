@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from core.prove.solver import HINT, solver_module
-from viz.check.known.beside import take_kept
 from viz.dialect.dialect import Action
+from viz.known.beside import take_kept
 from viz.views.checks import missing, unrun
 from viz.views.run import Answer, Group, Keep, Subject
 from viz.views.store import Store

@@ -1,0 +1,1 @@
+"""`uopviz diff`: two runs, or two folders of them, compared."""

@@ -1,0 +1,1 @@
+"""The commands that print what is in one run."""

@@ -1,0 +1,1 @@
+"""Which match made a result wrong, and the smallest kernel that still shows it."""

@@ -1,0 +1,1 @@
+"""Programs that reproduce one kernel, with uopviz or with the vendor's bindings alone."""
