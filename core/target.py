@@ -2,7 +2,8 @@
 renderers and compilers are chosen by its `family` and `arch`.
 
 Holds no code for any device. Figures come from the vendors' manuals: CUDA C++ Programming Guide
-(compute capabilities), AMD RDNA3 and CDNA3 instruction set architecture guides.
+(compute capabilities), AMD RDNA3 and CDNA3 instruction set architecture guides, and of WebGPU from
+its specification (default limits).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from core.errors import DeviceError
 from core.tensor_cores import TensorCore, amd_tensor_cores, nvidia_tensor_cores
 from core.uop.ops import GroupOp, Ops
 
-Family = Literal["cpu", "nvidia", "amd"]
+Family = Literal["cpu", "nvidia", "amd", "webgpu"]
 
 _transcendental = frozenset({Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.COS, Ops.POW, Ops.THREEFRY})
 
@@ -40,6 +41,10 @@ class Target:
     `lane_gates`: a vector load may have a gate for each of its lanes;
     `async_bytes`: how many bytes it copies from global to shared memory while the thread goes on;
     `ldmatrix`: a warp loads matrices of 8 x 8 elements of 16 bits from shared memory together;
+    `buffers`: how many arguments of a kernel may be memory of their own, of which the last then
+    holds all others (0: any number);
+    `groups_max`: work groups of one launch along a dimension, where larger grids are folded into
+    several (0: they are not);
     `wave`: threads that run in lockstep (a warp), 1 where there are none;
     `tensor_cores`: its matrix instructions, the best of each pair of dtypes first.
     """
@@ -67,6 +72,8 @@ class Target:
     lane_gates: bool = False
     async_bytes: frozenset[int] = frozenset()
     ldmatrix: bool = False
+    buffers: int = 0
+    groups_max: int = 0
     wave: int = 1
     tensor_cores: tuple[TensorCore, ...] = ()
 
@@ -95,6 +102,9 @@ _common_ops = (GroupOp.ALU - _transcendental) | {Ops.CAST, Ops.BITCAST}
 _cpu_ops = _common_ops
 _ptx_ops = _common_ops | {Ops.EXP2, Ops.LOG2, Ops.SIN}
 _amd_ops = _common_ops | {Ops.EXP2, Ops.LOG2, Ops.SIN}
+
+
+_webgpu_ops = _common_ops - {Ops.MULACC}
 
 
 # The levels of the x86-64 psABI, each with those below it, in LLVM's words.
@@ -179,6 +189,28 @@ def _amd(arch: str, title: str, wave: int) -> Target:
     )
 
 
+_WEBGPU: Final = Target(
+    "webgpu",
+    "webgpu",
+    "webgpu",
+    "WebGPU, default limits",
+    _webgpu_ops,
+    vector_bytes=16,
+    registers=64,
+    unsupported=_fp8
+    | {dtypes.bfloat16, dtypes.float16, dtypes.float64, dtypes.int64, dtypes.uint64},
+    has_local=True,
+    shared_bytes=16 * 1024,
+    global_max=(2147483647, 65535, 65535),
+    local_max=(256, 256, 64),
+    threads_max=256,
+    has_fma=False,
+    buffers=8,
+    groups_max=65535,
+)
+"""What every adapter has: limits of the specification, and no optional feature."""
+
+
 _all: Final = (
     _cpu("x86-64", "x86-64 with 256-bit vectors (level v3)", 32, 16, "x86-64-v3", _v3),
     _cpu("x86-64-v4", "x86-64 with 512-bit vectors", 64, 32, "x86-64-v4", _v4),
@@ -195,6 +227,7 @@ _all: Final = (
     _amd("gfx1201", "AMD RDNA4", 32),
     _amd("gfx942", "AMD CDNA3", 64),
     _amd("gfx950", "AMD CDNA4", 64),
+    _WEBGPU,
 )
 
 targets: Final[Mapping[str, Target]] = MappingProxyType({t.name: t for t in _all})

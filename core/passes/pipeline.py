@@ -14,6 +14,7 @@ from typing import Final
 
 import core.passes.guarantees as given
 import core.passes.ptx.guarantees as ptx
+import core.passes.wgsl as wgsl
 from core.helpers import SPEC
 from core.passes.contract import Pass, position, run_table
 from core.passes.decompose import decompose
@@ -218,7 +219,30 @@ TEXT_PASSES: Final[Mapping[str, tuple[Pass[Target], ...]]] = MappingProxyType(
                 machine_spec,
                 leaves=(ptx.ADDRESSES, ptx.BITS),
             ),
-        )
+        ),
+        "wgsl": (
+            Pass(
+                "wgsl: operations",
+                wgsl.operations,
+                _ORDER,
+                "every operation on 32 bits is one that WGSL has; no float64",
+                machine_spec,
+            ),
+            Pass(
+                "wgsl: narrow",
+                wgsl.narrowed,
+                _ORDER,
+                "what bounds prove to fit 32 bits is computed in 32",
+                machine_spec,
+            ),
+            Pass(
+                "wgsl: pairs",
+                wgsl.pairs,
+                _ORDER,
+                "no arithmetic of 64 bits: pairs of words",
+                machine_spec,
+            ),
+        ),
     }
 )
 """By kind of text: the passes that follow for it alone, so that its renderer looks lines up."""

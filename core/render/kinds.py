@@ -45,6 +45,7 @@ KINDS: Final = (
     Kind("cpu_asm", "CPU assembly", "asm", ".s", ("cpu",)),
     Kind("c", "C", "c", ".c", ("cpu",), rendered=True),
     Kind("cuda", "CUDA C++", "cpp", ".cu", ("nvidia",), rendered=True),
+    Kind("wgsl", "WGSL", "wgsl", ".wgsl", ("webgpu",), ("webgpu",), rendered=True),
     Kind("sass", "SASS", "asm", ".sass", ("nvidia",), tools=True),
     # reports of what is decided outside of rewrites: in kernels, then in schedules
     Kind("linear", "Linear program", "text", ".txt"),

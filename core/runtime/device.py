@@ -24,6 +24,7 @@ from core.runtime.emulator.device import EMULATED, EmulatorDevice, emulated_targ
 from core.runtime.hip.device import amd_device
 from core.runtime.null import NullDevice
 from core.runtime.reference.device import ReferenceDevice
+from core.runtime.webgpu.device import WebGpuDevice
 from core.uop.node import DeviceName
 
 DeviceLike: TypeAlias = str | Sequence[str] | None
@@ -35,6 +36,7 @@ MAKERS: Final[Mapping[str, Callable[[str], ComputeDevice]]] = {
     "NULL": NullDevice,
     "CUDA": cuda_device,
     "AMD": amd_device,
+    "WEBGPU": WebGpuDevice,
     DISK: DiskDevice,
     **dict.fromkeys(EMULATED, EmulatorDevice),
 }

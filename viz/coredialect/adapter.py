@@ -47,6 +47,7 @@ DIALECT: Final = Dialect(
         "CUDA": "nvidia",
         "PTX": "nvidia",
         "AMD": "amd",
+        "WEBGPU": "webgpu",
         "REFERENCE": "none",
     },
     device_titles={

@@ -42,6 +42,10 @@ def fuse_negation(ctx: Target, x: UOp) -> UOp | None:
     return x.neg() if Ops.NEG in ctx.ops else None
 
 
+def _has_wide_product(target: Target, x: UOp) -> bool:
+    return x.dtype in (dtypes.int32, dtypes.int64) and target.supports(dtypes.int64)
+
+
 @rule(UPat(Ops.IDIV, dtypes.ints, src=(UPat.var("x"), UPat.cvar("c", vec=False))))
 def divide_by_constant(ctx: Target, x: UOp, c: UOp) -> UOp | None:
     """x // 2 ** k -> x >> k;  x // c -> (x * m) >> s  when x >= 0"""
@@ -49,7 +53,7 @@ def divide_by_constant(ctx: Target, x: UOp, c: UOp) -> UOp | None:
         return None
     if (k := _power(c)) is not None:
         return x >> k
-    if ctx.simd_bytes or x.dtype not in (dtypes.int32, dtypes.int64):
+    if ctx.simd_bytes or not _has_wide_product(ctx, x):
         return None  # the compilers of these do it, and vectors have no wide product
     return divide(x, c.arg) if c.arg > 0 else None
 
@@ -61,7 +65,7 @@ def remainder_by_constant(ctx: Target, x: UOp, c: UOp) -> UOp | None:
         return None
     if _power(c) is not None:
         return x & (c.arg - 1)
-    if ctx.simd_bytes or x.dtype not in (dtypes.int32, dtypes.int64) or c.arg <= 0:
+    if ctx.simd_bytes or not _has_wide_product(ctx, x) or c.arg <= 0:
         return None
     quotient = divide(x, c.arg)
     return None if quotient is None else x - quotient * c.arg

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from core.dtype import dtypes
+from core.passes.decompose import decompose
 from core.passes.pipeline import lower_to_text, program_of
 from core.passes.program.final import final
 from core.passes.vectors.devectorize import devectorize
@@ -49,6 +51,7 @@ def as_graph(uops: Sequence[UOp]) -> UOp:
 def lowered(uops: Sequence[UOp], target: str, kind: str = "ptx") -> list[UOp]:
     """The program as `kind` wants it."""
     sink = as_graph(uops)
-    for step in (loadstore, devectorize, final):
+    own = () if targets[target].supports(dtypes.float16) else (decompose,)
+    for step in (loadstore, devectorize, *own, final):
         sink = step(sink, targets[target])
     return program_of(lower_to_text(sink, kind, targets[target]))

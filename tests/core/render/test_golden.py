@@ -15,7 +15,12 @@ from core.uop.uop import UOp
 from tests.core.render.lowered import lowered
 from tests.core.render.programs import ON_ALL, ON_GPU
 
-TARGETS: dict[Family, str] = {"nvidia": "sm_90", "amd": "gfx1100", "cpu": "x86-64"}
+TARGETS: dict[Family, str] = {
+    "nvidia": "sm_90",
+    "amd": "gfx1100",
+    "cpu": "x86-64",
+    "webgpu": "webgpu",
+}
 LANGUAGES: dict[str, tuple[Render, Family, str]] = {
     kind.name if len(kind.families) == 1 else f"{kind.name}_{family}": (
         RENDERERS[kind.name],

@@ -38,11 +38,16 @@ export function factText({ name, value }: Fact): string {
 
 const one = (word: string): string => word.replace(/^(\w+?)s\b/, "$1");
 
+/** What a launch of a text needs, as JSON: for programs. */
+const LAUNCH = "launch";
+
 /** The facts that say something, the most important one first: no zeros. */
 export function tellingFacts(facts: readonly Fact[]): Fact[] {
   const rank = ({ name }: Fact): number => {
     const at = ORDER.findIndex((pattern) => pattern.test(name));
     return at < 0 ? ORDER.length : at;
   };
-  return facts.filter((f) => !/^0+(\.0+)?%?$/.test(f.value)).sort((a, z) => rank(a) - rank(z));
+  const tells = ({ name, value }: Fact): boolean =>
+    name !== LAUNCH && !/^0+(\.0+)?%?$/.test(value);
+  return facts.filter(tells).sort((a, z) => rank(a) - rank(z));
 }

@@ -46,6 +46,13 @@ const LANGUAGES: Record<string, Language> = {
     words: /^(?:HloModule|ENTRY|ROOT|FileNames|FunctionNames|FileLocations|StackFrames|metadata)$/,
     mnemonics: false,
   },
+  wgsl: {
+    lineComment: ["//"],
+    block: ["/*", "*/"],
+    words:
+      /^(?:fn|let|var|const|return|if|else|for|struct|array|atomic|bitcast|select|enable|vec[234]|f32|f16|i32|u32|bool|true|false|@\w+)$/,
+    mnemonics: false,
+  },
   c: { lineComment: ["//"], block: ["/*", "*/"], words: C_WORDS, mnemonics: false },
   python: {
     lineComment: ["#"],
@@ -66,6 +73,7 @@ export function languageOf(kind: string): string {
     python: "python",
     mlir: "mlir",
     hlo: "hlo",
+    wgsl: "wgsl",
     jaxpr: "python",
   };
   return known[kind] ?? "c";

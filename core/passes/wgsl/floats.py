@@ -1,0 +1,64 @@
+"""Floats: what asks for a NaN looks at bits, because an implementation of WGSL may assume that
+there is none (section 15.7 of its specification).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from core.dtype import dtypes
+from core.uop import Ops, PatternMatcher, UOp, UPat, rule
+from core.uop.facts.meaning import UNLESS_NAN
+
+_INFINITY: Final = 0x7F800000
+_MAGNITUDE: Final = 0x7FFFFFFF
+_x = UPat.var("x", dtypes.float32)
+
+
+def _magnitude(x: UOp) -> UOp:
+    return x.bitcast(dtypes.uint32) & _MAGNITUDE
+
+
+def is_nan(x: UOp) -> UOp:
+    """Whether a float32 is NaN, by its bits."""
+    return UOp.const(dtypes.uint32, _INFINITY) < _magnitude(x)
+
+
+@rule(UPat(Ops.CMPNE, src=(_x, _x)))
+def unequal_if_nan(x: UOp) -> UOp:
+    """x != x -> (bits of x & 0x7fffffff) > 0x7f800000"""
+    return is_nan(x)
+
+
+@rule(UPat(Ops.CMPEQ, src=(_x, _x)))
+def equal_unless_nan(x: UOp) -> UOp:
+    """x == x -> (bits of x & 0x7fffffff) <= 0x7f800000"""
+    return _magnitude(x) < _INFINITY + 1
+
+
+@rule(UPat(Ops.MAX, src=(_x, UPat.var("y"))))
+def max_of_floats(x: UOp, y: UOp) -> UOp:
+    """max(x, y) -> y < x or x is NaN ? x : y"""
+    return ((y < x) | is_nan(x)).where(x, y)
+
+
+@rule(UPat(Ops.CAST, dtypes.bool, src=(_x,)))
+def truth_of_float(x: UOp) -> UOp:
+    """bool(x) -> (bits of x & 0x7fffffff) != 0"""
+    return _magnitude(x).ne(0)
+
+
+@rule(UPat(Ops.CAST, (dtypes.int32, dtypes.uint32), src=(_x,), name="cast"))
+def integer_of_float(cast: UOp, x: UOp) -> UOp | None:
+    """int32(x) -> x is NaN ? 0 : x < 2 ** 31 ? int32(x) : the largest;  smaller ones are clamped"""
+    if cast.arg is not None:
+        return None
+    high = int(dtypes.max(cast.dtype))
+    found = (x < float(high + 1)).where(cast.replace(arg=UNLESS_NAN), cast.const_like(high))
+    return is_nan(x).where(cast.const_like(0), found)
+
+
+floats = PatternMatcher(
+    [unequal_if_nan, equal_unless_nan, max_of_floats, truth_of_float, integer_of_float],
+    name="wgsl: floats",
+)

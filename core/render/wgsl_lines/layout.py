@@ -1,0 +1,160 @@
+"""`Layout`: which argument of a kernel is bound where, and what else a launch has to bring.
+
+A launch reads it as data, from the fact `launch` of the text: here in Python, in a page in
+JavaScript. Never writes WGSL.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from core.dtype import AddrSpace, DType, PtrDType, dtypes
+from core.render.listing import Listing, resolve
+from core.render.wgsl_lines.memory import Memory, bits_in_memory
+from core.target import Target
+from core.uop.ops import Ops
+from core.uop.pointer import pointer_of
+from core.uop.uop import UOp
+
+PACK: Final = "packed"
+"""The array of words that holds arguments beyond those with a binding of their own."""
+VARIABLES: Final = "variables"
+"""The uniform buffer of variables and of the size of a folded grid."""
+FACT: Final = "launch"
+"""The fact of a text that has the layout, as JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """`memory`: each argument and where it is; `bound`: those with a binding of their own, in the
+    order of bindings; `packed`: the others, in one binding after them; `fields`: the members of the
+    uniform buffer, the binding after that, words each; `folded`: the grid is larger than one
+    dimension may be, so its groups are counted."""
+
+    memory: Mapping[UOp, Memory]
+    bound: tuple[UOp, ...]
+    packed: tuple[UOp, ...]
+    fields: tuple[str, ...]
+    folded: bool
+
+    @property
+    def pack_atomic(self) -> bool:
+        """Whether the words of the packed arguments are atomic."""
+        return any(self.memory[u].atomic for u in self.packed)
+
+
+def shares_words(dtype: DType, space: AddrSpace) -> bool:
+    """Whether elements of this memory share words with others."""
+    return space is AddrSpace.GLOBAL and bits_in_memory(dtype) < 32
+
+
+def whole_words(listing: Listing, index: UOp, dtype: DType, lanes: int) -> bool:
+    """Whether neighbours from an address on are whole words."""
+    each = 32 // bits_in_memory(dtype)
+    return lanes % each == 0 and listing.divisor(resolve(index.src[1])) % each == 0
+
+
+def name_of(variable: UOp) -> str:
+    """What a variable is called in the text."""
+    return "var_" + re.sub(r"\W", "_", variable.arg[0], flags=re.ASCII)
+
+
+def layout_of(listing: Listing, target: Target) -> Layout:
+    """The layout of a program. Raises RenderError for more arguments than can be bound where the
+    size of one is unknown."""
+    atomic: set[UOp] = set()
+    for u in listing.uops:
+        if u.op is Ops.STORE:
+            index, dtype = resolve(u.src[0]), u.src[1].dtype
+            pointer = pointer_of(index)
+            if pointer.op is Ops.DEFINE_GLOBAL and bits_in_memory(dtype) < 32 \
+                    and not whole_words(listing, index, dtype, dtype.count):  # fmt: skip
+                atomic.add(pointer)
+    pointers = listing.pointers
+    most = target.buffers
+    bound, packed = pointers, ()
+    if most and len(pointers) > most:
+        # those that are written keep a binding where they can: what is packed is copied
+        wanted = sorted(pointers, key=lambda u: (u not in listing.stored, u.arg))
+        chosen = frozenset(wanted[: most - 1])
+        bound = tuple(u for u in pointers if u in chosen)
+        packed = tuple(u for u in pointers if u not in chosen)
+    memory: dict[UOp, Memory] = {}
+    for u in bound:
+        dtype = u.dtype.base
+        shares = shares_words(dtype, AddrSpace.GLOBAL)
+        memory[u] = Memory(f"data{u.arg}", dtype, shares, u in atomic)
+    start, any_atomic = 0, any(u in atomic for u in packed)
+    for u in packed:
+        assert isinstance(u.dtype, PtrDType)
+        if u.dtype.size < 0:
+            raise listing.error(
+                f"more than {most} arguments, one of unknown size", u, "give its pointer a size"
+            )
+        dtype = u.dtype.base
+        shares = shares_words(dtype, AddrSpace.GLOBAL)
+        memory[u] = Memory(PACK, dtype, shares, any_atomic, True, start)
+        start += memory[u].words_of(u.dtype.size)
+    limit = target.groups_max
+    folded = bool(limit) and any(n.vmax > limit for n in listing.grid)
+    fields = tuple(name_of(v) for v in listing.variables)
+    return Layout(memory, bound, packed, fields + (_GRID if folded else ()), folded)
+
+
+_GRID: Final = ("groups_x", "groups_y", "groups_z")
+
+
+def launch_fact(listing: Listing, layout: Layout) -> str:
+    """What a launch needs, as JSON: see docs/webgpu.md."""
+    bindings: list[dict[str, Any]] = [
+        {"binding": at, **_argument(u, listing)} for at, u in enumerate(layout.bound)
+    ]
+    at = len(layout.bound)
+    packed: dict[str, Any] | None = None
+    if layout.packed:
+        parts = [{"word": layout.memory[u].start, **_argument(u, listing)} for u in layout.packed]
+        last = layout.packed[-1]
+        assert isinstance(last.dtype, PtrDType)
+        words = layout.memory[last].start + layout.memory[last].words_of(last.dtype.size)
+        packed = {"binding": at, "words": words, "arguments": parts}
+        at += 1
+    said: dict[str, Any] = {
+        "entry": listing.name,
+        "workgroup": list(listing.local_size),
+        "grid": [size(n) for n in listing.grid],
+        "folded": layout.folded,
+        "bindings": bindings,
+        "packed": packed,
+        "uniform": None,
+    }
+    if layout.fields:
+        names = [v.arg[0] for v in listing.variables]
+        ranges = {v.arg[0]: [v.arg[1], v.arg[2]] for v in listing.variables}
+        said["uniform"] = {"binding": at, "variables": names, "grid": layout.folded}
+        said["variables"] = ranges
+    return json.dumps(said, separators=(",", ":"))
+
+
+def _argument(u: UOp, listing: Listing) -> dict[str, Any]:
+    assert isinstance(u.dtype, PtrDType)
+    return {
+        "argument": u.arg,
+        "dtype": u.dtype.base.name,
+        "elements": u.dtype.size,
+        "written": u in listing.stored,
+    }
+
+
+def size(u: UOp) -> int | str | list[Any]:
+    """A size of a grid as data: a number, the name of a variable, or an op and its operands."""
+    if u.op is Ops.CONST:
+        return int(u.arg)
+    if u.op is Ops.DEFINE_VAR:
+        return str(u.arg[0])
+    if u.op is Ops.CAST and dtypes.is_int(u.dtype):
+        return size(u.src[0])
+    return [u.op.name, *(size(s) for s in u.src)]

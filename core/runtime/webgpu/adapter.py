@@ -1,0 +1,85 @@
+"""Adapters: what the package `wgpu` finds on this machine, and a logical device of one.
+
+Imports the package when the first adapter is asked for. Never runs a kernel.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import Any, Final
+
+from core.errors import DeviceError
+
+INSTALL: Final = "pip install 'uopviz[webgpu]'"
+NO_ADAPTER: Final = (
+    "install a driver of Vulkan (on Debian: libvulkan1 and the GPU's, or mesa-vulkan-drivers for "
+    "the CPU), or name one by VK_DRIVER_FILES"
+)
+TIMESTAMPS: Final = "timestamp-query"
+_ORDER: Final = ("DiscreteGPU", "IntegratedGPU", "VirtualGPU", "CPU")
+_RAISED: Final = ("max-buffer-size", "max-storage-buffer-binding-size")
+"""Limits that are raised to the adapter's: no text depends on them."""
+_opening: Final = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A logical device of an adapter, what it is called, and whether it measures times itself."""
+
+    device: Any
+    title: str
+    timestamps: bool
+
+
+@cache
+def package() -> Any:
+    """The module `wgpu`. Raises DeviceError where it is missing."""
+    try:
+        module = import_module("wgpu")
+        extras = import_module("wgpu.backends.wgpu_native.extras")
+    except ImportError as error:
+        raise DeviceError(f"the package wgpu is not installed ({error})", hint=INSTALL) from error
+    # OpenGL is left out: what it has of compute shaders is not enough on many machines
+    extras.set_instance_extras(backends=["Vulkan", "Metal", "DX12"])
+    return module
+
+
+def adapters() -> Sequence[Any]:
+    """The adapters of this machine, the fastest kind first. Raises DeviceError where the package
+    is missing."""
+    with _opening:
+        found = [*package().gpu.enumerate_adapters_sync()]
+    return sorted(found, key=_rank)
+
+
+def _rank(adapter: Any) -> int:
+    kind = adapter.info["adapter_type"]
+    return _ORDER.index(kind) if kind in _ORDER else len(_ORDER)
+
+
+def title(adapter: Any) -> str:
+    """The name of an adapter, and what it is reached by."""
+    info = adapter.info
+    return f"{info['device']} ({info['backend_type']})"
+
+
+def opened(name: str, number: int) -> Opened:
+    """A device of adapter `number`; where there are fewer adapters, another device of the last
+    one. Raises DeviceError where there is none, or none can be opened."""
+    found = adapters()
+    if not found:
+        raise DeviceError(f"there is no {name}: wgpu finds no adapter", hint=NO_ADAPTER)
+    adapter = found[min(number, len(found) - 1)]
+    timestamps = TIMESTAMPS in adapter.features
+    try:
+        device = adapter.request_device_sync(
+            required_features=[TIMESTAMPS] if timestamps else [],
+            required_limits={limit: adapter.limits[limit] for limit in _RAISED},
+        )
+    except Exception as error:
+        raise DeviceError(f"{name} cannot be opened: {error}", hint=NO_ADAPTER) from error
+    return Opened(device, title(adapter), timestamps)
