@@ -8,6 +8,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final
 
+from viz.command.parser import build_parser
+from viz.command.serving import serve
 from viz.environment import absolute
 from viz.files.regular import check_ending
 from viz.format.schema import SUFFIX
@@ -26,6 +28,9 @@ from viz.streams.reader import StreamReader
 from viz.terminal import say, shell_word
 from viz.write.writer import TraceWriter
 
+_Written = tuple[str, float]
+"""What was written, in words; and how many seconds the run took, 0 where that is not known."""
+
 
 def import_dumps(options: argparse.Namespace) -> int:
     """Writes one trace of all files. Raises TraceError where one is nothing that is known."""
@@ -37,33 +42,41 @@ def import_dumps(options: argparse.Namespace) -> int:
         for file in source.files[:1]:
             if not file.is_dir():
                 opened(file).close()
-    with TraceWriter(path, {"command": ["uopviz", "import"]}) as writer:
-        summary = _WRITTEN[found[0].kind](writer, found)
+    name = first.resolve().name
+    command = ["uopviz", "import", *map(str, options.dumps)]
+    with TraceWriter(path, {"command": command, "name": name}) as writer:
+        summary, seconds = _WRITTEN[found[0].kind](writer, found)
+        writer.close(seconds)
     say(f"{path}: {summary}")
-    say(f"show it with: uopviz open {shell_word(str(path))}", style="hint")
-    return 0
+    if not options.open:
+        say(f"show it with: uopviz open {shell_word(str(path))}", style="hint")
+        return 0
+    shown = build_parser().parse_args(["open", str(path)])
+    shown.progress = options.progress
+    return serve(shown)
 
 
-def _tinygrad(writer: TraceWriter, found: Sequence[Source]) -> str:
+def _tinygrad(writer: TraceWriter, found: Sequence[Source]) -> _Written:
     path = found[0].files[0]
     with path.open("rb") as file:
         return _events(writer, (encode(event) for event in events_of(file, str(path))))
 
 
-def _stream(writer: TraceWriter, found: Sequence[Source]) -> str:
+def _stream(writer: TraceWriter, found: Sequence[Source]) -> _Written:
     with opened(found[0].files[0]) as file:
         return _events(writer, (line.encode() for line in file))
 
 
-def _events(writer: TraceWriter, lines: Iterable[bytes]) -> str:
+def _events(writer: TraceWriter, lines: Iterable[bytes]) -> _Written:
     reader = StreamReader(writer)
     for line in lines:
         reader.take(line)
     reader.finish()
-    return f"{_count(reader.matches, 'match', 'matches')} of {reader.compiler or 'a compiler'}"
+    said = f"{_count(reader.matches, 'match', 'matches')} of {reader.compiler or 'a compiler'}"
+    return said, reader.seconds
 
 
-def _mlir(writer: TraceWriter, found: Sequence[Source]) -> str:
+def _mlir(writer: TraceWriter, found: Sequence[Source]) -> _Written:
     told: list[Remark] = []
     for source in found:
         if source.kind == "remarks":
@@ -77,22 +90,22 @@ def _mlir(writer: TraceWriter, found: Sequence[Source]) -> str:
                 made.append((name, LogImport(writer, name, told).read(file)))
                 told = []  # those of the first log: a remark does not say which one it is of
                 writer.flush()
-    return _passes(writer, "MLIR", "mlir", made)
+    return _passes(writer, "MLIR", "mlir", made), 0.0
 
 
-def _hlo(writer: TraceWriter, found: Sequence[Source]) -> str:
+def _hlo(writer: TraceWriter, found: Sequence[Source]) -> _Written:
     totals = HloImport(writer).read(found[0].files)
-    return _passes(writer, "XLA", "hlo", [("", totals)])
+    return _passes(writer, "XLA", "hlo", [("", totals)]), 0.0
 
 
-def _triton(writer: TraceWriter, found: Sequence[Source]) -> str:
+def _triton(writer: TraceWriter, found: Sequence[Source]) -> _Written:
     made = [("", TritonImport(writer).read(source.files)) for source in found]
-    return _passes(writer, "Triton", "mlir", made)
+    return _passes(writer, "Triton", "mlir", made), 0.0
 
 
-def _torch(writer: TraceWriter, found: Sequence[Source]) -> str:
+def _torch(writer: TraceWriter, found: Sequence[Source]) -> _Written:
     made: list[tuple[str, Totals]] = []
-    compilations = 0
+    compilations, seconds = 0, 0.0
     for source in found:
         path = source.files[0]
         torch = TorchImport(writer, path.name if len(found) > 1 else "")
@@ -109,12 +122,13 @@ def _torch(writer: TraceWriter, found: Sequence[Source]) -> str:
                     totals = torch.read(parsed.records())
         made.append((path.name, totals))
         compilations += torch.compilations
+        seconds = max(seconds, torch.seconds)
         writer.flush()
     said = _passes(writer, "PyTorch", "torch", made)
-    return f"{_count(compilations, 'compilation', 'compilations')}, {said}"
+    return f"{_count(compilations, 'compilation', 'compilations')}, {said}", seconds
 
 
-_WRITTEN: Final[Mapping[str, Callable[[TraceWriter, Sequence[Source]], str]]] = {
+_WRITTEN: Final[Mapping[str, Callable[[TraceWriter, Sequence[Source]], _Written]]] = {
     "stream": _stream,
     "tinygrad": _tinygrad,
     "mlir": _mlir,

@@ -215,6 +215,7 @@ def build_parser() -> Parser:
     made.add_argument(
         "-o", "--output", metavar="FILE", help="default: the first name with .viz, beside it"
     )
+    made.add_argument("--open", action="store_true", help="open it in the browser")
 
     made = command(
         "timeline", "export:timeline", "write the timeline as trace events, for Perfetto"

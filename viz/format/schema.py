@@ -76,6 +76,7 @@ META: Final = (
     "ended",  # seconds of recording; missing when the process was killed
     "idle",  # of a child process: whether it has nothing open, so that killing it loses nothing
     "command",  # list of text
+    "name",  # what the run is called, where its command does not say it
     "cwd",
     "commit",  # {"id", "dirty": changed files}
     "compiler",  # whose graphs these are: "uopviz" for core's, which can be compiled again

@@ -68,7 +68,6 @@ class HloImport:
     def __init__(self, writer: TraceWriter) -> None:
         self._writer = writer
         self._passes = Passes(writer)
-        self._time = 0
         self.totals = Totals()
 
     def read(self, files: Iterable[Path]) -> Totals:
@@ -118,7 +117,7 @@ class HloImport:
         writer = self._writer
         meta: dict[str, object] = {"target": ""}
         title = module.name if number in (module.name, "") else f"{module.name} ({number})"
-        context = writer.context_begin(title, "kernel", meta=meta, at=self._time)
+        context = writer.context_begin(title, "kernel", meta=meta, at=0)
         last: Graph | None = None
         for path in lowered:
             last = self._lowered(path, last, context)
@@ -147,16 +146,14 @@ class HloImport:
             if last is not None:
                 if group != pipeline:
                     if inner:
-                        writer.context_end(inner, at=self._time)
+                        writer.context_end(inner, at=0)
                     pipeline = group
-                    inner = group and writer.context_begin(
-                        group, "pipeline", parent=context, at=self._time
-                    )
+                    inner = group and writer.context_begin(group, "pipeline", parent=context, at=0)
                 self._step(f"before {group}" if name == _START else name, last, graph,
                            inner or context)  # fmt: skip
             last = graph
         if inner:
-            writer.context_end(inner, at=self._time)
+            writer.context_end(inner, at=0)
         for kind, kernel, path in module.kernels[:_MOST_TEXTS]:
             text, is_whole = beginning_of(path, _LONGEST)
             facts = {} if is_whole else {"cut": f"after {_LONGEST:,} characters"}
@@ -164,7 +161,7 @@ class HloImport:
         if len(module.kernels) > _MOST_TEXTS:
             left = len(module.kernels) - _MOST_TEXTS
             self.totals.problems.append(f"texts of kernels of {module.name}: {left:,}")
-        writer.context_end(context, at=self._time)
+        writer.context_end(context, at=0)
 
     def _lowered(self, path: Path, last: Graph | None, context: int) -> Graph:
         lines = lines_of(path)
@@ -178,8 +175,7 @@ class HloImport:
         return graph
 
     def _step(self, name: str, before: Graph, after: Graph, context: int) -> None:
-        self._time += 1
-        self.totals.steps += self._passes.step(name, before, after, context, self._time)
+        self.totals.steps += self._passes.step(name, before, after, context)
         self.totals.passes += 1
 
 

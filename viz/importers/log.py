@@ -1,7 +1,8 @@
 """A log of MLIR made into passes: each pass that printed what it made is a step.
 
 Dumps of one function are compared with those of the same function. A log that prints what is there
-before each pass, and not after it, has what is there before the next one instead.
+before each pass, and not after it, has what is there before the next one instead. A log does not
+say when a pass ran, or for how long: all times are 0.
 """
 
 from __future__ import annotations
@@ -45,7 +46,6 @@ class LogImport:
         self._passes = Passes(writer)
         self._states: dict[str, _State] = {}
         self._context = writer.context_begin(name, "module", at=0)
-        self._time = 0
         self._places = llvm.Places()
         self._remarks: dict[str, list[Remark]] = {}
         """Those that no pass has told yet, by the plain names of their passes."""
@@ -60,7 +60,7 @@ class LogImport:
         for dump in dumps_in(lines):
             self._take(dump)
         self._end()
-        self._writer.context_end(self._context, at=self._time)
+        self._writer.context_end(self._context, at=0)
         self.totals.problems += self._passes.texts.problems()
         if self.totals.dumps and not self.totals.passes:
             self.totals.problems.append("the dump has one state of the program, and no pass")
@@ -97,17 +97,16 @@ class LogImport:
         text = "".join(dump.lines)
         entry = _ENTRY.search(text)
         name, writer = entry[1] if entry else "kernel", self._writer
-        context = writer.context_begin(name, "kernel", parent=self._context, at=self._time)
+        context = writer.context_begin(name, "kernel", parent=self._context, at=0)
         last = [*self._states.values()][-1].graph.sink if self._states else 0
         writer.kernel(context, name, ast=last)
         writer.artifact(context, dump.language, "", text)
-        writer.context_end(context, at=self._time)
+        writer.context_end(context, at=0)
 
     def _step(self, name: str, dump: Dump, before: Graph, after: Graph) -> None:
-        self._time += 1  # their order: a log does not say when a pass ran, or for how long
         detail = dump.name if dump.when == "after" and dump.name != name else ""
         declined = self._declined(self._remarks_of(name, detail), before)
-        steps = self._passes.step(name, before, after, self._context, self._time, detail, declined)
+        steps = self._passes.step(name, before, after, self._context, 0, detail, declined)
         self.totals.passes += 1
         self.totals.steps += steps
 
@@ -124,9 +123,7 @@ class LogImport:
                 return
             declined = self._declined(remarks, self._first)
             name = f"remarks of {remarks[0].category}"
-            self._passes.step(
-                name, self._first, self._first, self._context, self._time, "", declined
-            )
+            self._passes.step(name, self._first, self._first, self._context, 0, "", declined)
 
     def _declined(self, remarks: Sequence[Remark], graph: Graph) -> list[tuple[int, int]]:
         """The rules that remarks tell of, and the op at their place: without one, all of it."""

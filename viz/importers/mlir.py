@@ -16,7 +16,7 @@ from typing import Final
 from viz.importers.snapshot import Block, Op, Snapshot, Value
 
 _DUMP: Final = re.compile(
-    r"\s*// -----// IR Dump (?P<when>Before|After)(?P<failed> Failed)? (?P<name>[^\s(:]+)"
+    r"\s*// -----// IR Dump (?P<when>Before|After)(?P<failed> Failed)? (?P<name>(?:[^\s(:]|::)+)"
     r"(?::? \(?(?P<argument>[\w.\-]+))?[^\n]*//----- //"
 )
 _LLVM: Final = re.compile(
@@ -25,12 +25,19 @@ _LLVM: Final = re.compile(
 )
 _TARGET: Final = re.compile(r"// -----// (NVPTX|AMDGCN) Dump //----- //")
 _MACHINE: Final = re.compile(r"# (?:Machine code for function|\*\*\* IR Dump)")
+_MESSAGE: Final = re.compile(
+    r"(?:[^\s\"%][^\"%]*:\d+:\d+|<unknown>:0|loc\([^\n]*\)): (?:warning|error|note|remark): "
+)
+"""What a compiler says between two dumps, of which lines of the program may follow."""
 _RESULTS: Final = re.compile(r"\s*(%[\w$.\-]+(?::\d+)?(?:\s*,\s*%[\w$.\-]+(?::\d+)?)*)\s*=\s*(?!=)")
 _NAME: Final = re.compile(r'\s*(?:"([^"]+)"|([A-Za-z_][\w$.\-]*))')
 _USE: Final = re.compile(r"%[\w$.\-]+(?:#\d+)?")
 _LABEL: Final = re.compile(r"\s*(\^[\w$.\-]+)\s*(?:\((.*)\))?\s*:\s*$")
 _ARGUMENT: Final = re.compile(r"(%[\w$.\-]+)\s*:\s*")
-_DEFINED: Final = re.compile(r"(\bas )?(%[\w$.\-]+)\s*[:=]\s*")
+_DEFINED: Final = re.compile(
+    r"(\bas )?(%[\w$.\-]+)(?:\s*[:=]|(?=(?:\s*,\s*%[\w$.\-]+){0,16}\s*\)\s*(?:=|in\b)))\s*"
+)
+"""`%a: type`, `%a = %b`, and the names of `(%a, %b) = (...)` and `(%a, %b) in (...)`."""
 _DECLARES: Final = re.compile(r"[^(%]*@[^(%]*\(%")
 """An op with a symbol, such as a function, whose list of names follows."""
 _ALIAS: Final = re.compile(r"\s*(#loc\d*)\s*=\s*loc\((.*)\)\s*$")
@@ -75,9 +82,11 @@ class Dump:
 def dumps_in(lines: Iterable[str]) -> Iterator[Dump]:
     """The modules that a log prints, in order; what stands around them is left out."""
     current: Dump | None = None
+    is_message = False
     for line in lines:
         found = _DUMP.match(line)
         if found is not None:
+            is_message = False
             if current is not None:
                 yield current
             when, argument = found["when"].lower(), found["argument"] or ""
@@ -98,7 +107,9 @@ def dumps_in(lines: Iterable[str]) -> Iterator[Dump]:
                 yield current
             current = None
         elif current is not None:
-            current.lines.append(line)
+            is_message = is_message or _MESSAGE.match(line) is not None
+            if not is_message:
+                current.lines.append(line)
         elif _BEGINS.match(line):
             current = Dump("", "", "", False, lines=[line])
     if current is not None:
@@ -232,7 +243,7 @@ class _Reader:
             text = text[results.end() :]
         name = _NAME.match(text)
         if name is None:
-            self._made.odd += 1
+            self._no_op(text)
             return
         op = Op(name[1] or name[2], line=self._line)
         rest = text[name.end() :]
@@ -257,6 +268,14 @@ class _Reader:
                 self._scope.define(f"{base}#{at}", Value(op, at, base))
         if opens:
             self._open(op, inner)
+
+    def _no_op(self, text: str) -> None:
+        """What goes on with the op before it; all else is counted."""
+        ops = self._scope.block.ops
+        if ops and not ops[-1].blocks and text.startswith(("%", ":")):
+            self._finish(ops[-1], text)
+        else:
+            self._made.odd += 1
 
     def _operands(self, op: Op, rest: str) -> str:
         """What stands behind the list of operands that `rest` begins with."""
@@ -319,7 +338,7 @@ class _Reader:
 
 def _statements(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
     """Lines without comments, each with its number; those whose round, square or angle brackets are
-    open go on."""
+    open go on, and so do those that end with what has to be followed by something."""
     waiting: list[str] = []
     depth = size = begin = 0
     for number, line in enumerate(lines):
@@ -330,7 +349,7 @@ def _statements(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
         waiting.append(text)
         depth += _depth(text)
         size += len(text)
-        if depth <= 0 or text.endswith("{") or size > _LONGEST:
+        if (depth <= 0 and not text.endswith("=")) or text.endswith("{") or size > _LONGEST:
             yield begin, " ".join(waiting)
             waiting, depth, size = [], 0, 0
     if waiting:

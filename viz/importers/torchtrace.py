@@ -43,6 +43,8 @@ class _Half:
     graph: Graph
     inputs: tuple[str, ...]
     code: str = ""
+    time: int = 0
+    """Of the last one."""
 
 
 @dataclass
@@ -69,6 +71,11 @@ class TorchImport:
         self._time = self._first = 0
         self.totals = Totals()
 
+    @property
+    def seconds(self) -> float:
+        """From the first record to the last."""
+        return self._time / 1e6
+
     def read(self, records: Iterable[Record]) -> Totals:
         """Takes all of a trace; what it held."""
         for record in records:
@@ -81,7 +88,7 @@ class TorchImport:
             for half in compilation.halves.values():
                 self._code(half, {})
                 if half.context != compilation.context:
-                    self._writer.context_end(half.context, at=self._time)
+                    self._writer.context_end(half.context, at=half.time)
             self._writer.context_end(compilation.context, at=self._time)
         if self._around:
             self._writer.context_end(self._around, at=self._time)
@@ -150,7 +157,7 @@ class TorchImport:
             steps = self._passes.step(name, before.graph, graph, half.context, self._time)
             self.totals.passes += 1
             self.totals.steps += steps
-        half.graph, half.inputs = graph, inputs
+        half.graph, half.inputs, half.time = graph, inputs, self._time
 
     def _half(self, made: _Compilation, name: str, inputs: tuple[str, ...]) -> str:
         """Which half of a compilation a graph is: by the name of the stage, else by its inputs."""

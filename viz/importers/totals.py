@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 
 from viz.importers.snapshot import Snapshot
+
+_HINT: Final = "the rest is shown, and the compiler's own text of each pass has all of it"
 
 
 @dataclass
@@ -30,7 +33,7 @@ class Totals:
         """What the trace lacks, for META's `left_out`."""
         said = list(self.problems)
         if self.odd:
-            said.append(f"lines of the dump that could not be read: {self.odd:,}")
+            said.append(f"lines of the dump that were not understood: {self.odd:,}")
         if self.unknown:
-            said.append(f"uses of values that nothing before them defines: {self.unknown:,}")
-        return [{"what": what} for what in said]
+            said.append(f"uses of values whose definition was not found: {self.unknown:,}")
+        return [{"what": what, "hint": _HINT} for what in said]

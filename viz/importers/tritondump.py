@@ -35,7 +35,6 @@ class TritonImport:
     def __init__(self, writer: TraceWriter) -> None:
         self._writer = writer
         self._passes = Passes(writer)
-        self._time = 0
         self.totals = Totals()
 
     def read(self, files: Iterable[Path]) -> Totals:
@@ -51,7 +50,7 @@ class TritonImport:
 
     def _kernel(self, name: str, stages: dict[str, Path]) -> None:
         writer = self._writer
-        context = writer.context_begin(name, "kernel", at=self._time)
+        context = writer.context_begin(name, "kernel", at=0)
         last: Graph | None = None
         for ending, title in _STAGES.items():
             if ending not in stages:
@@ -68,8 +67,7 @@ class TritonImport:
             if last is None:
                 writer.kernel(context, name, ast=graph.sink)
             else:
-                self._time += 1
-                step = self._passes.step(title, last, graph, context, self._time)
+                step = self._passes.step(title, last, graph, context)
                 self.totals.passes += 1
                 self.totals.steps += step
             last = graph
@@ -78,4 +76,4 @@ class TritonImport:
                 text, is_whole = beginning_of(stages[ending], _LONGEST)
                 facts = {} if is_whole else {"cut": f"after {_LONGEST:,} characters"}
                 writer.artifact(context, kind, "", text, facts=facts)
-        writer.context_end(context, at=self._time)
+        writer.context_end(context, at=0)

@@ -96,7 +96,7 @@ class Passes:
                 if op is not new:
                     self._rebuild(number, before.nodes[was], after.nodes[op])
             steps = 1
-        self._writer.rewrite_end(number, after.sink, at=at)
+        self._writer.rewrite_end(number, after.sink, nodes=len(after.ops), at=at)
         return steps
 
     def _rebuild_blocks(self, rewrite: int, before: Graph, after: Graph, was: Op, op: Op) -> None:

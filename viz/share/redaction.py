@@ -67,6 +67,7 @@ TABLE: Final[Mapping[str, How]] = {
     "meta.ended": How.NUMBER,
     "meta.idle": How.NUMBER,
     "meta.command": How.DROPPED,
+    "meta.name": How.DROPPED,
     "meta.cwd": How.DROPPED,
     "meta.commit": How.DROPPED,
     "meta.machine": How.DROPPED,

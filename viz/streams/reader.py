@@ -87,6 +87,8 @@ class StreamReader:
         self.matches = 0
         self.ended = False
         """Whether the process told that it ends."""
+        self.seconds = 0.0
+        """How long it took, as far as it told."""
         self._takes: Mapping[str, Callable[[Event], None]] = {
             "stream": self._begin,
             "compiler": self._compiler,
@@ -300,8 +302,9 @@ class StreamReader:
         said = {"what": event.text(1), "where": event.text(2, "-"), "hint": event.text(3, "-")}
         self._told.append({key: text for key, text in said.items() if text != "-"})
 
-    def _end(self, _: Event) -> None:
+    def _end(self, event: Event) -> None:
         self.ended = True
+        self.seconds = event.number(1, 0) / 1e6
 
     # what events name
 

@@ -48,7 +48,9 @@ def run_data(
     command = [as_text(part) for part in _list(meta.get("command"))]
     commit = _dict(meta.get("commit"))
     return {
-        "name": _relative(_program_name(command), as_text(meta.get("cwd"))) or files[0].path.stem,
+        "name": as_text(meta.get("name"), 200)
+        or _relative(_program_name(command), as_text(meta.get("cwd")))
+        or files[0].path.stem,
         "command": " ".join(command),
         "commit": as_text(commit.get("id"))[:12],
         "dirty": as_int(commit.get("dirty")),
@@ -214,7 +216,9 @@ def _failed_contexts(process: Process, known: Mapping[str, object]) -> Iterator[
 
 
 def _program_name(command: Sequence[str]) -> str:
-    """The script in `python -X a script.py b`, or what follows -m."""
+    """The script in `python -X a script.py b`, or what follows -m; any other program itself."""
+    if command and not PurePath(command[0]).name.lower().startswith(("python", "pypy")):
+        return command[0]
     arguments = iter(command[1:])
     for argument in arguments:
         if argument == "-m":
@@ -229,7 +233,10 @@ def _program_name(command: Sequence[str]) -> str:
 
 
 def _relative(name: str, folder: str) -> str:
-    """A program's path as seen from the folder in which it ran, where it lies below that."""
+    """A program's path as seen from the folder in which it ran, where it lies below that; of one
+    that is installed, its name."""
+    if name.startswith(("/", "\\")) and PurePath(name).parent.name in ("bin", "Scripts"):
+        return PurePath(name).name
     folder = folder.rstrip("/\\")
     return (
         name[len(folder) + 1 :]

@@ -431,10 +431,11 @@ class TraceWriter:
         """Writes what happened since the last flush, all or nothing. Raises TraceError."""
         self._output.flush()
 
-    def close(self) -> None:
+    def close(self, seconds: float | None = None) -> None:
         """Flushes, notes the end of the run and leaves one plain file; calling it again does
-        nothing, but for what an interrupt has left to do. Raises TraceError."""
-        self._output.finish(self.now() / 1e6)
+        nothing, but for what an interrupt has left to do. `seconds`: how long the run took, where
+        that is not until now; 0 where it is not known. Raises TraceError."""
+        self._output.finish(self.now() / 1e6 if seconds is None else seconds)
 
     def finish(self) -> None:
         """The same, without a note of the end: of a run that had none, or that the writer noted."""

@@ -3,6 +3,7 @@ dump."""
 
 from __future__ import annotations
 
+import argparse
 import json
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from tests.viz.streams.test_reader import GOOD
 from viz.cli import main
+from viz.command import importing
 from viz.read.steps import read_steps
 from viz.read.tracefile import TraceFile
 from viz.replay.slots import Slots
@@ -50,7 +52,7 @@ def test_a_log_becomes_passes(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert is_exact(store.files[0])
     assert store.dialect.title == "MLIR"
     said = [problem["what"] for problem in store.run()["problems"]]
-    assert said == ["uses of values that nothing before them defines: 1"]
+    assert said == ["uses of values whose definition was not found: 1"]
     assert "/a.py:3" not in str(store.bundle(rows[1]["id"]))
     store.close()
 
@@ -90,6 +92,46 @@ def test_what_a_pass_left_alone_is_not_marked(tmp_path: Path) -> None:
     (step,) = bundle["steps"]
     assert len(step["added"]) <= 3 and is_exact(store.files[0])
     store.close()
+
+
+def test_what_the_dump_is_called_and_that_it_has_no_times(tmp_path: Path) -> None:
+    """A log does not say when its passes ran: no time of the import is taken for theirs."""
+    store = imported(tmp_path / "a.viz", DUMPS / "before_only.log")
+    run = store.run()
+    assert run["name"] == "before_only.log" and run["command"].endswith("/before_only.log")
+    assert run["seconds"] == 0
+    assert {row["ms"] for row in store.tree()["rows"]} == {0}
+    assert store.overview()["by"] == "steps"
+    store.close()
+
+
+def test_a_message_between_two_dumps_is_none_of_them(tmp_path: Path) -> None:
+    """A warning, with the lines of the program that it quotes, changes nothing, and a pass in a
+    namespace has its name."""
+    head = "// -----// IR Dump {} mlir::detail::XPass: x-pass //----- //\n"
+    func = "func.func @f(%a: i32) -> i32 {{\n  %0 = arith.{}i %a, %a : i32\n  return %0 : i32\n}}\n"
+    said = "a.mlir:5:8: warning: slow\n  %r = math.exp %q : f32\n       ^\n1. Set a flag:\n"
+    log = head.format("Before") + func.format("add") + said
+    (tmp_path / "a.log").write_text(log + head.format("After") + func.format("mul"))
+    store = imported(tmp_path / "a.viz", tmp_path / "a.log")
+    assert store.run()["problems"] == []
+    (row,) = [row for row in store.tree()["rows"] if row["kind"] == "rewrite"]
+    assert (row["name"], row["steps"], row["nodes"]) == ("x-pass", 1, 3)
+    store.close()
+
+
+def test_it_is_opened_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[argparse.Namespace] = []
+
+    def serve(options: argparse.Namespace) -> int:
+        opened.append(options)
+        return 0
+
+    monkeypatch.setattr(importing, "serve", serve)
+    path = tmp_path / "a.viz"
+    assert main(["import", "--open", "-o", str(path), str(DUMPS / "before_only.log")]) == 0
+    (options,) = opened
+    assert options.trace == str(path) and options.browser
 
 
 def test_a_stream_is_imported(tmp_path: Path) -> None:

@@ -56,6 +56,32 @@ def test_the_generic_form() -> None:
     assert ops["func.func"].blocks[0].arguments == ["tensor<4xf32>"]
 
 
+def test_names_in_lists_and_ops_over_several_lines() -> None:
+    """As `scf.forall`, `flow.dispatch.workgroups` and `util.assume.int` are printed."""
+    text = """
+func.func @main(%a: tensor<4xf32>, %n: index) {
+  %0 = scf.forall (%i, %j) in (%n, %n) shared_outs(%x = %a) -> (tensor<4xf32>) {
+    test.use %i, %j, %x, %a : index
+  }
+  %1 = test.dispatch(%a) : (tensor<4xf32>) -> tensor<4xf32> =
+      (%b: tensor<4xf32>, %c: index) {
+    test.inner %c, %b : index
+  }
+  %2:2 = test.assume
+      %n<umin = 0>,
+      %n<umax = 9>
+    : index, index
+  return
+}
+"""
+    ops = {op.name: op for op in ops_of(text)}
+    assert reads(ops["scf.forall"]) == [("argument", 1), ("argument", 1), ("argument", 0)]
+    assert reads(ops["test.use"]) == [("argument", at) for at in (0, 1, 2, 0)]
+    assert reads(ops["test.inner"]) == [("argument", 1), ("argument", 0)]
+    assert reads(ops["test.assume"]) == [("argument", 1), ("argument", 1)]
+    assert ops["test.assume"].type == "index, index"
+
+
 def test_the_custom_form() -> None:
     text = """
 module {

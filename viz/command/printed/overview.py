@@ -64,7 +64,7 @@ def kernel_rows(store: Run, rows: Sequence[Row]) -> list[dict[str, Any]]:
                     "status": row["status"],
                 }
             )
-    return sorted(found, key=lambda kernel: (-(kernel["us"] or 0), -kernel["ms"]))
+    return sorted(found, key=lambda kernel: (-(kernel["us"] or 0), -kernel["ms"], -kernel["steps"]))
 
 
 def run_lines(run: Row) -> Iterator[Line]:
@@ -134,11 +134,12 @@ def overview_lines(run: Row, rows: Sequence[Row], data: Row, trace: str) -> Iter
     if data["kernels"]:
         yield ""
         yield from _kernel_lines(data["kernels"])
+    timed = any(row["ms"] for row in rows)
     if data["passes"]:
         yield ""
-        yield Styled("Slowest passes", "heading")
+        yield Styled("Slowest passes" if timed else "Passes that changed something", "heading")
         columns = (
-            Column("time", True),
+            *([Column("time", True)] if timed else []),
             Column("steps", True),
             Column("number", True, "hint"),
             Column("pass"),
@@ -148,7 +149,7 @@ def overview_lines(run: Row, rows: Sequence[Row], data: Row, trace: str) -> Iter
             columns,
             (
                 (
-                    duration(1000 * one["ms"]),
+                    *([duration(1000 * one["ms"])] if timed else []),
                     f"{one['steps']:,}",
                     str(one["id"]),
                     one["name"],
@@ -159,15 +160,15 @@ def overview_lines(run: Row, rows: Sequence[Row], data: Row, trace: str) -> Iter
         )
     if data["rules"]:
         yield ""
-        yield Styled("Costliest rules", "heading")
+        costs = any(cost_of(row) for row in data["rules"])
+        yield Styled("Costliest rules" if costs else "Busiest rules", "heading")
         columns = (
-            Column("time", True),
-            Column("tries", True),
+            *([Column("time", True), Column("tries", True)] if costs else []),
             Column("matches", True),
             Column("rule"),
             Column("pass", style="hint"),
         )
-        yield from table(columns, map(_rule_row, data["rules"]))
+        yield from table(columns, (_rule_row(row)[0 if costs else 2 :] for row in data["rules"]))
     yield ""
     yield from _go_on(trace, run, rows, data["kernels"])
 
@@ -186,21 +187,18 @@ def _rule_row(row: Row) -> tuple[str, ...]:
 
 def _kernel_lines(kernels: Sequence[Row]) -> Iterator[Line]:
     total = sum(kernel["us"] or 0 for kernel in kernels)
-    yield Styled("Kernels by run time" if total else "Kernels by compile time", "heading")
+    timed = total or any(kernel["ms"] for kernel in kernels)
+    by = "run time" if total else "compile time" if timed else "steps"
+    yield Styled(f"Kernels by {by}", "heading")
+    times = (Column("run", True), Column("share", True), Column("launches", True))
     columns = (
-        Column("run", True),
-        Column("share", True),
-        Column("launches", True),
-        Column("compile", True),
+        *((*times, Column("compile", True)) if timed else (Column("steps", True),)),
         Column("kernel", style="name"),
         Column("calls"),
     )
     rows = [
         (
-            duration(kernel["us"]) if kernel["us"] is not None else "-",
-            f"{(kernel['us'] or 0) / total:.0%}" if total else "-",
-            f"{kernel['launches']:,}" if kernel["launches"] is not None else "-",
-            duration(1000 * kernel["ms"]),
+            *(_times(kernel, total) if timed else (f"{kernel['steps']:,}",)),
             kernel["name"],
             kernel["calls"],
         )
@@ -211,6 +209,16 @@ def _kernel_lines(kernels: Sequence[Row]) -> Iterator[Line]:
         yield Styled(
             f"  and {plural(len(kernels) - KERNELS, 'more kernel')}; --json has all", "hint"
         )
+
+
+def _times(kernel: Row, total: float) -> tuple[str, str, str, str]:
+    """How long a kernel ran, in how many launches, and how long it was compiled."""
+    return (
+        duration(kernel["us"]) if kernel["us"] is not None else "-",
+        f"{(kernel['us'] or 0) / total:.0%}" if total else "-",
+        f"{kernel['launches']:,}" if kernel["launches"] is not None else "-",
+        duration(1000 * kernel["ms"]),
+    )
 
 
 def _go_on(trace: str, run: Row, rows: Sequence[Row], kernels: Sequence[Row]) -> Iterator[Line]:
@@ -259,11 +267,15 @@ def _launched(store: Run) -> dict[tuple[int, str], list[int]] | None:
 
 
 def _slowest(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    passes = sorted((r for r in rows if r["kind"] == "rewrite"), key=lambda r: -r["ms"])[:PASSES]
+    passes = [row for row in rows if row["kind"] == "rewrite"]
+    if any(row["ms"] for row in passes):
+        passes.sort(key=lambda row: -row["ms"])
+    else:  # a dump has no times: those that did something, in order
+        passes = [row for row in passes if row["steps"]]
     by_row = {row["row"]: row for row in rows}
     return [
         {key: row[key] for key in ("id", "name", "ms", "steps")} | {"of": _around(by_row, row)}
-        for row in passes
+        for row in passes[:PASSES]
     ]
 
 

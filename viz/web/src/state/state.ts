@@ -108,6 +108,9 @@ export function can(action: Action | undefined): boolean {
 const dialect = (): Dialect | undefined => run.value?.dialect;
 
 /** "1 kernel", "2 kernels". */
+/** Whether the run says when things happened. What was imported from some dumps does not. */
+export const isTimed = computed(() => run.value === null || run.value.live || run.value.seconds > 0);
+
 export function kernelCount(n: number): string {
   const words = dialect()?.contexts?.kernel;
   return plural(n, words?.title ?? "kernel", words?.plural);

@@ -22,6 +22,7 @@ import { Actions } from "./Actions";
 import { NodeHistory } from "./NodeDetails";
 import { VerdictBadge, VerdictSection } from "./Verdict";
 import { Go } from "../../parts/Go";
+import { isPass } from "../../parts/rule/patternWords";
 import { RuleText } from "../../parts/rule/RuleText";
 import { ruleAt } from "../../state/link/links";
 
@@ -41,7 +42,7 @@ export function StepTab() {
         </div>
       )}
       {at && rule && <RuleSections rule={rule} />}
-      {at && <Changed at={at} />}
+      {at && <Changed at={at} begins={rule !== null && isPass(rule)} />}
       {at && rule && <Cost rule={rule} us={at.us} />}
       {view.value.slot !== null && <NodeHistory slot={view.value.slot} />}
       {at && <VerdictSection />}
@@ -90,11 +91,13 @@ const KINDS = [
 /** Nodes of a change that are listed. */
 const MOST_NODES = 60;
 
-/** The nodes that the step removed, added and gave other sources. */
-function Changed({ at }: { at: Step }) {
+/** The nodes that the step removed, added and gave other sources. Of a pass as a whole, it is what there is to
+ * say, and `begins` open. */
+function Changed({ at, begins }: { at: Step; begins: boolean }) {
   return (
     <Disclosure
-      id="changed"
+      id={begins ? "changed by the pass" : "changed"}
+      begins={begins}
       title="What changed"
       figure={KINDS.map(
         ([kind, sign, word]) =>

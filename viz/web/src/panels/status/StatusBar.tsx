@@ -17,7 +17,10 @@ export function StatusBar() {
           </span>
           <span class="num mid">{bytes(r.bytes)}</span>
           <span class="wide num">
-            {kernelCount(r.totals.kernels)}, {plural(r.totals.steps, "step")},{" "}
+            {r.totals.kernels || !r.totals.rewrites
+              ? kernelCount(r.totals.kernels)
+              : plural(r.totals.rewrites, "pass", "passes")}
+            , {plural(r.totals.steps, "step")},{" "}
             <span class={r.lost ? "cmov b" : undefined}>{count(r.lost)} lost</span>
           </span>
         </>

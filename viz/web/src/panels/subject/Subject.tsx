@@ -1,7 +1,7 @@
 /** What is looked at: kernel, pass and step, each a menu of the others. The same on every page. */
 import { kindOfRow } from "../../data/rows";
 import { goStep, openKernel, openSubject, openRewrite } from "../../state/actions";
-import { count, short } from "../../state/format";
+import { count, plural, short } from "../../state/format";
 import {
   arrived,
   bundle,
@@ -40,7 +40,7 @@ export function Subject() {
 /** The kernel, or what else the pass belongs to; on the overview all of the run. */
 function Kernel({ isRun }: { isRun: boolean }) {
   const own = isRun ? null : currentSubject.value;
-  const name = own ? short(own.name) : kernelCount(run.value?.totals.kernels ?? 0);
+  const name = own ? short(own.name) : size();
   return (
     <Choice
       label={own ? `${titled(kindOfRow(own))} ${name}: choose another` : `Open one of ${name}`}
@@ -75,6 +75,14 @@ function Kernel({ isRun }: { isRun: boolean }) {
       onPick={(key) => openSubject(Number(key))}
     />
   );
+}
+
+/** How much there is of the run: its kernels, or its passes where there are none. */
+function size(): string {
+  const totals = run.value?.totals;
+  return totals && !totals.kernels && totals.rewrites
+    ? plural(totals.rewrites, "pass", "passes")
+    : kernelCount(totals?.kernels ?? 0);
 }
 
 function Pass() {

@@ -1,6 +1,6 @@
 /** The timeline, as the page knows it. */
 import type { PagePanel } from "../../parts/panel";
-import { view } from "../../state/state";
+import { isTimed, view } from "../../state/state";
 import { timelineCommands } from "./commands";
 import { enter, startSubject } from "./jump";
 import { goTimeline, timelineLink } from "./link";
@@ -14,6 +14,7 @@ export const timelinePanel: PagePanel = {
   place: "page",
   page: "timeline",
   component: TimelineView,
+  isOffered: () => isTimed.value,
   commands: timelineCommands,
   link: timelineLink,
   enter,

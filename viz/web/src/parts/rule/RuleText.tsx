@@ -8,7 +8,7 @@ import { compared, ruleToday } from "../../ui/code/since";
 import { CodeLines } from "../../ui/code/CodeLines";
 import { Icon } from "../../ui/Icon";
 import { Clipped, Place } from "../../ui/Text";
-import { isRecorded } from "./patternWords";
+import { isPass, isRecorded } from "./patternWords";
 import { PatternView } from "./PatternView";
 import { partsOf, restOfDoc } from "./ruleSource";
 
@@ -25,6 +25,8 @@ interface RuleTextProps {
 
 export function RuleText({ rule, matched = false, state, counts, actions }: RuleTextProps) {
   const rest = restOfDoc(rule);
+  const hasPattern = isRecorded(rule.pattern);
+  const mayDecline = hasPattern || rule.declines > 0;
   return (
     <>
       <div class="sec">
@@ -41,33 +43,38 @@ export function RuleText({ rule, matched = false, state, counts, actions }: Rule
           </div>
         )}
         <div class="counts num">
-          {counts ?? `${count(rule.matches)} in the run`}, {count(rule.declines)} declined
+          {counts ?? `${count(rule.matches)} in the run`}
+          {mayDecline && `, ${count(rule.declines)} declined`}
           {!matched && rule.matches > 0 && `, ${micros(rule.us)} in its matches`}
         </div>
         {actions}
       </div>
-      <div class="sec">
-        <h3>{matched ? "Bindings" : "Pattern"}</h3>
-        {isRecorded(rule.pattern) ? (
+      {hasPattern && (
+        <div class="sec">
+          <h3>{matched ? "Bindings" : "Pattern"}</h3>
           <PatternView pattern={rule.pattern} matched={matched} />
-        ) : (
-          <span class="t3">The pattern was not recorded.</span>
-        )}
-      </div>
-      <div class="sec">
-        <h3>
-          Rule source
-          <span class="sp" />
-          <Place file={rule.file} line={rule.line} today={ruleToday(rule.id)?.line || rule.line} />
-          {rule.file && <Icon name="external" />}
-        </h3>
-        <Today rule={rule} />
-        {rule.source ? (
-          <Source rule={rule} />
-        ) : (
-          <span class="t3">The source was not recorded.</span>
-        )}
-      </div>
+        </div>
+      )}
+      {!isPass(rule) && (
+        <div class="sec">
+          <h3>
+            Rule source
+            <span class="sp" />
+            <Place
+              file={rule.file}
+              line={rule.line}
+              today={ruleToday(rule.id)?.line || rule.line}
+            />
+            {rule.file && <Icon name="external" />}
+          </h3>
+          <Today rule={rule} />
+          {rule.source ? (
+            <Source rule={rule} />
+          ) : (
+            <span class="t3">The source was not recorded.</span>
+          )}
+        </div>
+      )}
     </>
   );
 }

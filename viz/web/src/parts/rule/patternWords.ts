@@ -1,6 +1,6 @@
 /** What a pattern asks for, in few words: ops, dtypes, and how sources may lie. Pure. */
 import { short } from "../../state/format";
-import type { Pat } from "../../data/messages/rule";
+import type { Pat, Rule } from "../../data/messages/rule";
 
 const SETS: readonly (readonly [string, readonly string[]])[] = [
   ["ints", ["uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"]],
@@ -18,6 +18,10 @@ export const isRecorded = (pat: Pat): boolean =>
   pat.arg !== null ||
   pat.src.kind !== "any" ||
   (pat.anyOf?.length ?? 0) > 0;
+
+/** Whether what is told as a rule is all of a pass of another compiler: it has neither pattern nor source. */
+export const isPass = (rule: Rule): boolean =>
+  !isRecorded(rule.pattern) && !rule.file && !rule.source;
 
 /** "bool, ints": whole families by name, the others one by one; a count where they are many. */
 export function dtypeWords(dtypes: readonly string[]): string {

@@ -43,7 +43,7 @@ export function TopBar() {
                 {r.dirty > 0 && ` + ${plural(r.dirty, "edit")}`} ·{" "}
               </>
             )}
-            {millis(r.seconds * 1000)}
+            {r.seconds > 0 && millis(r.seconds * 1000)}
           </span>
         </>
       )}
@@ -98,7 +98,7 @@ const about = (r: Run): string =>
   [
     r.commit &&
       `commit ${short(r.commit, 40)}${r.dirty > 0 ? ` + ${plural(r.dirty, "edit")}` : ""}`,
-    millis(r.seconds * 1000),
+    r.seconds > 0 && millis(r.seconds * 1000),
   ]
     .filter(Boolean)
     .join(", ");

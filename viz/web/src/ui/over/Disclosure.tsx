@@ -3,8 +3,8 @@ import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { Icon } from "../Icon";
 
-/** Those that the reader opened, by their names. */
-const opened = signal<ReadonlySet<string>>(new Set());
+/** Those that the reader opened, or closed where they begin open, by their names. */
+const turned = signal<ReadonlySet<string>>(new Set());
 
 interface DisclosureProps {
   /** Unique: what is open is remembered by it. */
@@ -12,11 +12,13 @@ interface DisclosureProps {
   title: ComponentChildren;
   /** At its right end. */
   figure: ComponentChildren;
+  /** Whether it is open until the reader closes it. */
+  begins?: boolean;
   children: () => ComponentChildren;
 }
 
-export function Disclosure({ id, title, figure, children }: DisclosureProps) {
-  const open = opened.value.has(id);
+export function Disclosure({ id, title, figure, begins = false, children }: DisclosureProps) {
+  const open = turned.value.has(id) !== begins;
   return (
     <section class="disclosure">
       <h3>
@@ -25,9 +27,9 @@ export function Disclosure({ id, title, figure, children }: DisclosureProps) {
           class="disclose"
           aria-expanded={open}
           onClick={() => {
-            const next = new Set(opened.peek());
+            const next = new Set(turned.peek());
             if (!next.delete(id)) next.add(id);
-            opened.value = next;
+            turned.value = next;
           }}
         >
           <span class={open ? "turned" : ""}>

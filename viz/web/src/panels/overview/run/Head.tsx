@@ -3,7 +3,7 @@ import { Go } from "../../../parts/Go";
 import { pageAt } from "../../../state/link/links";
 import { ago } from "../../../parts/traces/ago";
 import { bytes, clip, count, millis, plural, short } from "../../../state/format";
-import { kernelCount, run } from "../../../state/state";
+import { isTimed, kernelCount, run } from "../../../state/state";
 import { CopyButton } from "../../../ui/copy";
 import { list, overviewLink } from "../link";
 import { overview } from "../store";
@@ -73,7 +73,10 @@ function Counts() {
           {plural(t.steps, "step")}
         </Go>{" "}
         in{" "}
-        <Go to={pageAt("timeline")} title="All passes in the timeline">
+        <Go
+          to={pageAt(isTimed.value ? "timeline" : "graphs")}
+          title={isTimed.value ? "All passes in the timeline" : "The passes, with their graphs"}
+        >
           {plural(t.rewrites, "pass", "passes")}
         </Go>
       </>

@@ -91,7 +91,7 @@ function Line({ line, name }: { line: LineShare; name: string }) {
           </code>
         ) : (
           <span class="mono el" title={short(line.calls, 1000)}>
-            {short(line.calls, 200) || <span class="t3">not named</span>}
+            {short(line.calls, 200)}
           </span>
         )}
         {text && line.calls && (

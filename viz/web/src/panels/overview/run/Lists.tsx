@@ -92,13 +92,14 @@ export function Costs() {
   const rules = steady("rules", "", o.rules.slice(0, FEW), (r) => String(r.id));
   const passes = steady("passes", "", o.passes.slice(0, FEW), (p) => String(p.id));
   const timed = o.passesUs > 0;
+  const costs = timed && rules.some((rule) => rule.us > 0);
   return (
     <>
       {rules.length > 0 && (
         <List
           name="rules"
-          title={timed ? "Costliest rules" : "Busiest rules"}
-          hint={timed ? "share of pass time" : "by matches"}
+          title={costs ? "Costliest rules" : "Busiest rules"}
+          hint={costs ? "share of pass time" : "by matches"}
           all={<Go to={pageAt("rules")}>all rules</Go>}
         >
           {rules.map((rule) => (
@@ -115,13 +116,13 @@ export function Costs() {
               </span>
               <span class="sp" />
               <Go to={rulesNamed(rule.name)} class="link plain num nw" inner title={timeOf(rule)}>
-                {timed ? percent(rule.share) : count(rule.matches)}
+                {costs ? percent(rule.share) : count(rule.matches)}
               </Go>
             </div>
           ))}
         </List>
       )}
-      {passes.length > 0 && (
+      {(timed || passes.some((pass) => pass.steps > 1)) && (
         <List
           name="passes"
           title={timed ? "Slowest passes" : "Largest passes"}

@@ -17,6 +17,7 @@ import { CutMiddle } from "../../../ui/CutMiddle";
 import { SortHead } from "../../../ui/SortHead";
 import { devicesOf, isCopy, type ColumnKey, type Line } from "./columns";
 import { list, overviewLink } from "../link";
+import { Passes } from "./Passes";
 import { columns, FEW_KERNELS, kernels, overview, steadyList } from "../store";
 import { SpreadBars } from "./Spread";
 
@@ -30,6 +31,7 @@ export function Kernels() {
   const o = overview.value;
   if (!o) return null;
   const all = kernels.value;
+  if (!all.length && !run.value?.live && (run.value?.totals.rewrites ?? 0) > 0) return <Passes />;
   if (!all.length)
     return (
       <section class="ov-sec" data-region="Kernels" aria-label="Kernels">
