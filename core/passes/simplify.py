@@ -10,7 +10,7 @@ from core.target import Target
 from core.uop import UOp, graph_rewrite
 from core.uop.symbolic import gated, merge_sums, symbolic_index
 
-simplifying = symbolic_index + gated
+simplifying = (symbolic_index + gated).settling()
 
 
 def simplify(sink: UOp, target: Target) -> UOp:

@@ -6,6 +6,7 @@ Says nothing of what an op computes; that is the meaning table (`core/uop/facts/
 from __future__ import annotations
 
 from enum import IntEnum, auto
+from typing import Final
 
 
 class Ops(IntEnum):
@@ -266,3 +267,7 @@ class GroupOp:
     )
     """Ops with f(0) != 0 for some operand: a pad may not move past them."""
     All = frozenset(Ops)
+
+
+OP_BITS: Final = tuple(1 << number for number in range(max(Ops) + 1))
+"""By op: its bit in a set of ops that is an integer."""

@@ -30,7 +30,7 @@ from core.uop.kernelinfo import AxisType, KernelInfo
 from core.uop.late import Late
 from core.uop.movement import Movement
 from core.uop.node import DeviceName, Shape
-from core.uop.ops import GroupOp, Ops
+from core.uop.ops import OP_BITS, GroupOp, Ops
 from core.uop.variables import Variables
 
 program: Program[UOp] = Program()
@@ -135,7 +135,10 @@ class UOp(Arithmetic, Movement, Variables):
     `arg` depends on the op (see `Ops`); `tag` is free for passes to mark nodes with; `origin` is
     the user's line and call that asked for it ("file:line call") and takes no part in identity.
     Neither do `serial`, with which observers that number nodes count them from 1, and `users`: the
-    nodes with this one among their sources, as far as an index of graphs has noted them.
+    nodes with this one among their sources, as far as an index of graphs has noted them. `below` has
+    the bit of each op that is in the graph of the node, and `settled` that of each matcher that is
+    known to leave the graph as it is (`PatternMatcher.settles`). `terms` are those of a sum, once a
+    rule has asked for them.
     """
 
     __slots__ = (
@@ -147,12 +150,15 @@ class UOp(Arithmetic, Movement, Variables):
         "_ranges",
         "_shape",
         "arg",
+        "below",
         "dtype",
         "op",
         "origin",
         "serial",
+        "settled",
         "src",
         "tag",
+        "terms",
         "users",
     )
     op: Ops
@@ -161,6 +167,9 @@ class UOp(Arithmetic, Movement, Variables):
     tag: Any
     origin: str | None
     serial: int
+    below: int
+    settled: int
+    terms: tuple[list[tuple[UOp, int]], int] | None
     users: Users[UOp]
     _shape: Shape | None
     _device: DeviceName | None
@@ -191,7 +200,11 @@ class UOp(Arithmetic, Movement, Variables):
         self.origin = creating.origin if origin is _IN_FORCE else origin
         if self.origin is None and creating.find is not None:
             self.origin = creating.find()
-        self.serial = 0
+        self.serial = self.settled = 0
+        below = OP_BITS[op]
+        for s in src:
+            below |= s.below
+        self.below = below
         ref = _Interned(self, _forget)
         ref.key = key
         first = _nodes.setdefault(key, ref)

@@ -115,6 +115,16 @@ class _Walk:
         self.bottom = None if bottom_up else matcher
         self.bottom_up = bottom_up
         self.observer = attached()
+        self.roots = (0 if self.top is None else self.top.roots) | (
+            0 if self.bottom is None else self.bottom.roots
+        )
+        """The bits of ops that rules may begin with: a graph with none of them stays as it is."""
+        self.settles = self.settled = 0
+        """The bit of nodes that the rules leave as they are; the same, where it is to be set."""
+        plain = self.observer is None and self.policy is None and ctx is None
+        if plain and self.top is None and self.bottom is not None:
+            self.settles = self.bottom.settles
+            self.settled = 0 if gate is not None else self.settles
         self.asking: Uses[UOp] = nobody if creating.uses is program else creating.uses
         self.rule: Rule | None = None
         self.node: UOp | None = None
@@ -126,7 +136,8 @@ class _Walk:
         if self.observer is not None:
             if before is not None and not bottom_up:
                 self.shown = _sum(before, matcher)
-            self.gate = None if gate is None else noting(gate, self.kept)
+            if gate is not None:  # which notes what it is asked for
+                self.gate, self.roots = noting(gate, self.kept), -1
             decline = self.observer.decline
             self.top_visits = None if self.top is None else Visits(self.top, decline)
             self.bottom_visits = None if self.bottom is None else Visits(self.bottom, decline)
@@ -186,6 +197,7 @@ class _Walk:
         if self.policy is not None:
             attempt = functools.partial(self._attempt_limited, self.policy, attempt)
             attempt_top = functools.partial(self._attempt_limited, self.policy, attempt_top)
+        roots, settles, settled = self.roots, self.settles, self.settled
         stack: list[Any] = [root]
         waiting, limit = 0, REWRITE_LIMIT.value
         while stack:
@@ -198,7 +210,7 @@ class _Walk:
             n: UOp = entry
             seen = outcome.get(n, _UNSEEN)
             if seen is _UNSEEN:
-                if gate is not None and not gate(n):
+                if not n.below & roots or n.settled & settles or not (gate is None or gate(n)):
                     outcome[n] = n
                     continue
                 if (
@@ -215,7 +227,10 @@ class _Walk:
                 for s in n.src:
                     known = outcome.get(s, _UNSEEN)
                     if known is _UNSEEN:
-                        ready = False
+                        if not s.below & roots or s.settled & settles:
+                            outcome[s] = s
+                        else:
+                            ready = False
                     elif known is None:
                         raise self._loop(stack, s, n)
                 if not ready:
@@ -256,6 +271,7 @@ class _Walk:
                     limit = self._check_depth(stack, waiting)
                 continue
             outcome[n] = outcome[m] = m
+            m.settled |= settled
 
     def _follow(
         self,

@@ -15,7 +15,10 @@ R = TypeVar("R")
 
 def derive(u: N, attr: str, rule: Callable[[N], Any]) -> Any:
     """Computes a property of `u` after that of its sources, without recursion."""
-    if all(hasattr(s, attr) for s in u.src):
+    for s in u.src:
+        if not hasattr(s, attr):
+            break
+    else:
         setattr(u, attr, found := rule(u))
         return found
     stack = [u]

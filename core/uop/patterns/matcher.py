@@ -6,18 +6,20 @@ that a node which no rule can match costs one lookup. Never walks a graph.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Self
 
 from core.errors import PatternError
 from core.uop.frames import caller_place
-from core.uop.ops import Ops
+from core.uop.ops import OP_BITS, Ops
 from core.uop.patterns.compiled import could_match
 from core.uop.patterns.policy import in_force
 from core.uop.patterns.rule import Rule, Variant
 from core.uop.patterns.upat import UPat
 from core.uop.uop import UOp
 
+_settling = itertools.count()
 LONGEST_KEY = 3
 """Nodes with more sources are looked up by the set of the sources' ops."""
 
@@ -40,6 +42,16 @@ class PatternMatcher:
                 for op in Ops if variant.pattern.op is None else variant.pattern.op:
                     self._by_op[op].append(variant)
         self._lookup: dict[tuple[Any, ...], tuple[Variant, ...]] = {}
+        self.roots = sum(bit for bit, some in zip(OP_BITS, self._by_op, strict=True) if some)
+        """The bits of the ops that a pattern may begin with."""
+        self.settles = 0
+        """A bit that marks nodes whose graph no rule would change, where that is kept."""
+
+    def settling(self) -> Self:
+        """Itself. Of each node that a rewrite leaves as it is, that is kept from here on: the rules
+        look at nothing but the node and what is below it. Costs a bit of every node."""
+        self.settles = self.settles or 1 << next(_settling)
+        return self
 
     def __add__(self, other: PatternMatcher) -> PatternMatcher:
         names = [n for n in (self.name, other.name) if n]

@@ -6,6 +6,8 @@ integers and of floats become ADD and MUL with -1, which is exact for floats, to
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from core.dtype import dtypes
 from core.uop.ops import Ops
 from core.uop.patterns.matcher import PatternMatcher
@@ -72,8 +74,10 @@ def combine_terms(u: UOp) -> UOp | None:
     """x * c1 + y + x * c2 -> x * (c1 + c2) + y"""
     if (listed := term_list(u, must_be_exact=False)) is None:
         return None
-    found = make(*listed)
-    return found.node(u) if len(found.terms) < len(listed[0]) else None
+    terms, constant = listed
+    if len({x for x, _ in terms}) == len(terms) and all(f for _, f in terms):
+        return None
+    return make(terms, constant).node(u)
 
 
 @rule(UPat(Ops.ADD, dtypes.ints, name="u"))
@@ -82,8 +86,10 @@ def order_terms(u: UOp) -> UOp | None:
     if (listed := term_list(u, must_be_exact=False)) is None:
         return None
     terms, constant = listed
-    ordered = sorted(terms, key=lambda t: order(t[0]))
-    return make(ordered, constant).node(u) if ordered != terms else None
+    places = [order(x) for x, _ in terms]
+    if all(a <= b for a, b in pairwise(places)):
+        return None
+    return make(sorted(terms, key=lambda t: order(t[0])), constant).node(u)
 
 
 arithmetic = PatternMatcher(

@@ -7,7 +7,7 @@ Every rule holds for all signs and with wraparound unless it says when. Sums are
 from __future__ import annotations
 
 from core.dtype import dtypes
-from core.uop.ops import Ops
+from core.uop.ops import OP_BITS, Ops
 from core.uop.patterns.matcher import PatternMatcher
 from core.uop.patterns.rule import rule
 from core.uop.patterns.upat import UPat
@@ -25,6 +25,8 @@ def distribute(x: UOp, y: UOp, c: UOp) -> UOp:
 def recombine(u: UOp) -> UOp | None:
     """x // c * c + x % c -> x;  x // c % d * c + x % c -> x % (c * d);
     x // (c * d) * d + x // c % d -> x // c;  each also times a constant"""
+    if not u.below & OP_BITS[Ops.MOD]:
+        return None
     terms, constant = term_list(u, must_be_exact=False) or ([], 0)
     for i, (small, f) in enumerate(terms):
         if small.op is not Ops.MOD or small.src[1].op is not Ops.CONST or small.src[1].arg <= 0:
@@ -62,6 +64,8 @@ def _join(x: UOp, c: int, large: UOp) -> UOp | None:
 @rule(UPat(Ops.ADD, dtypes.ints, name="u"))
 def remainder_from_quotient(u: UOp) -> UOp | None:
     """x + x // c * -c -> x % c"""
+    if not u.below & OP_BITS[Ops.IDIV]:
+        return None
     terms, constant = term_list(u, must_be_exact=False) or ([], 0)
     for i, (q, f) in enumerate(terms):
         if q.op is not Ops.IDIV or q.src[1].op is not Ops.CONST or q.src[1].arg <= 0:
@@ -78,6 +82,8 @@ def remainder_from_quotient(u: UOp) -> UOp | None:
 def sum_of_shifted_quotients(u: UOp) -> UOp | None:
     """x // c + (x + 1) // c + ... + (x + c - 1) // c -> x  when no x + k is negative or wraps
     around (the identity of Hermite)"""
+    if not u.below & OP_BITS[Ops.IDIV]:
+        return None
     total = make(*(term_list(u, must_be_exact=False) or ([], 0)))
     terms, constant = [*total.terms.items()], total.constant
     families: dict[tuple[frozenset[tuple[UOp, int]], int, int], dict[int, tuple[Sum, UOp]]] = {}

@@ -24,4 +24,6 @@ symbolic = PatternMatcher(
     symbolic_simple.rules + choose.rules + arithmetic.rules + division.rules + comparison.rules,
     name="symbolic",
 )
-symbolic_index = PatternMatcher(symbolic.rules + index_rules.rules, name="symbolic_index")
+symbolic_index = PatternMatcher(
+    symbolic.rules + index_rules.rules, name="symbolic_index"
+).settling()

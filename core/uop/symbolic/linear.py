@@ -16,6 +16,7 @@ from core.uop.kernelinfo import AxisType
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 
+Terms = tuple[list[tuple[UOp, int]], int]
 MAX_TERMS = 32
 """Longer sums are left alone beyond this many terms, so that a rule's work per node is bounded."""
 
@@ -92,8 +93,19 @@ def flat(u: UOp) -> list[tuple[UOp, int]]:
     return [(u, 1)] if found is None else found[0]
 
 
-def term_list(u: UOp, must_be_exact: bool) -> tuple[list[tuple[UOp, int]], int] | None:
-    """The terms of a sum, repeated as they come, and its constant; None beyond MAX_TERMS."""
+def term_list(u: UOp, must_be_exact: bool) -> Terms | None:
+    """The terms of a sum, repeated as they come, and its constant; None beyond MAX_TERMS. Kept with
+    a sum, as several rules ask for it; must not be changed."""
+    if must_be_exact or u.op is not Ops.ADD:
+        return _term_list(u, must_be_exact)
+    try:
+        return u.terms
+    except AttributeError:
+        u.terms = found = _term_list(u, False)
+        return found
+
+
+def _term_list(u: UOp, must_be_exact: bool) -> Terms | None:
     terms: list[tuple[UOp, int]] = []
     constant = 0
     stack: list[tuple[UOp, int]] = [(u, 1)]
@@ -101,11 +113,12 @@ def term_list(u: UOp, must_be_exact: bool) -> tuple[list[tuple[UOp, int]], int] 
         if len(terms) + len(stack) > MAX_TERMS:
             return None
         x, f = stack.pop()
-        if x.op is Ops.CONST:
+        op = x.op
+        if op is Ops.CONST:
             constant += f * int(x.arg)
-        elif x.op is Ops.ADD and (not must_be_exact or is_exact(x)):
+        elif op is Ops.ADD and (not must_be_exact or is_exact(x)):
             stack += [(x.src[1], f), (x.src[0], f)]
-        elif x.op is Ops.MUL and x.src[1].op is Ops.CONST and (not must_be_exact or is_exact(x)):
+        elif op is Ops.MUL and x.src[1].op is Ops.CONST and (not must_be_exact or is_exact(x)):
             stack.append((x.src[0], f * int(x.src[1].arg)))
         else:
             terms.append((x, f))

@@ -30,8 +30,9 @@ def _has_long_sum(sink: UOp) -> bool:
     terms: dict[UOp, int] = {}
     for u in sink.toposort():
         if u.op is Ops.ADD and dtypes.is_int(u.dtype):
-            terms[u] = sum(terms.get(s, 1) for s in u.src)
-            if terms[u] > MAX_TERMS:
+            x, y = u.src
+            terms[u] = found = terms.get(x, 1) + terms.get(y, 1)
+            if found > MAX_TERMS:
                 return True
     return False
 
