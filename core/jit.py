@@ -8,7 +8,7 @@ by itself.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import (
@@ -129,6 +129,21 @@ class Captured(Generic[R]):
     last: Replay
     values: Mapping[str, int]
     settled: int = -1
+    same: tuple[tuple[ref[Tensor], ...], tuple[UOp, ...], int] | None = None
+    """Of the last call: its arguments, if they are Tensors and nothing else, their graphs, and the
+    version of all graphs: a call of which all that holds is the same once more."""
+
+    def is_same(self, args: Sequence[Any]) -> bool:
+        """Whether a call with these arguments is the last one once more."""
+        if self.same is None:
+            return False
+        given, graphs, version = self.same
+        return (
+            len(args) == len(given)
+            and all(known() is x for known, x in zip(given, args, strict=True))
+            and all(x.uop is u for x, u in zip(args, graphs, strict=True))
+            and live.version() == version
+        )
 
 
 class TinyJit(Generic[P, R]):
@@ -202,6 +217,10 @@ class TinyJit(Generic[P, R]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         if not JIT:
             return self.function(*args, **kwargs)
+        if not kwargs and (known := self.captured) is not None and known.is_same(args):
+            self.calls += 1
+            known.last.run()
+            return cast(R, known.result)
         args, kwargs = stored_tensors(args), stored_tensors(kwargs)
         found = dict(arguments(args, kwargs))
         tensors = {place: x for place, x in found.items() if isinstance(x, Tensor)}
@@ -253,6 +272,10 @@ class TinyJit(Generic[P, R]):
             captured.settled = version
         captured.last.run()
         if captured.returned is None:
+            captured.same = None
+            if not kwargs and len(tensors) == len(args):
+                given = tuple(tensors.values())
+                captured.same = tuple(map(ref, given)), tuple(x.uop for x in given), version
             return cast(R, captured.result)
         new = dict(zip(captured.inputs, (*inputs, *bound.values()), strict=True))
         return captured.returned(tensors, new)

@@ -41,7 +41,8 @@ def run_schedule(items: Sequence[ScheduleItem], variables: Mapping[str, int] | N
 
 def run_batch(batch: Batch) -> None:
     """Runs the items of a batch in order. Raises as `run_schedule` does."""
-    _capture(*cast("Sequence[ScheduleItem]", batch.items))
+    if _captures:
+        _capture(*cast("Sequence[ScheduleItem]", batch.items))
     batch.run()
 
 

@@ -21,7 +21,11 @@ _SHARED: Final = (
     r"fpto[su]i\.sat\.(v\d+)?i(8|16|32|64)\.(v\d+)?f(32|64)|"
     r"masked\.load\.v\d+(i\d+|f16|bf16|f32|f64)\.p\d"
 )
-_CPU: Final = re.compile(rf"llvm\.({_SHARED}|(exp2|log2|sin)\.(v\d+)?f64|pow\.(v\d+)?f(16|32|64))")
+_CPU: Final = re.compile(
+    rf"llvm\.({_SHARED}|(exp2|log2|sin)\.(v\d+)?f64|pow\.(v\d+)?f(16|32|64)|"
+    r"x86\.sse2\.pause|aarch64\.hint)"
+)
+"""The last two are of the launcher."""
 _AMD: Final = re.compile(
     rf"llvm\.({_SHARED}|amdgcn\.(workgroup|workitem)\.id\.[xyz]|"
     r"amdgcn\.(s\.barrier|mbcnt\.(lo|hi)|ds\.bpermute))"

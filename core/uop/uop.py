@@ -135,8 +135,8 @@ class UOp(Arithmetic, Movement, Variables):
     `arg` depends on the op (see `Ops`); `tag` is free for passes to mark nodes with; `origin` is
     the user's line and call that asked for it ("file:line call") and takes no part in identity.
     Neither do `serial`, with which observers that number nodes count them from 1, and `users`: the
-    nodes with this one among their sources, as far as an index of graphs has noted them. `below` has
-    the bit of each op that is in the graph of the node, and `settled` that of each matcher that is
+    nodes with this one among their sources, as far as an index of graphs has noted them. `below`
+    has the bit of each op in the graph of the node, and `settled` that of each matcher that is
     known to leave the graph as it is (`PatternMatcher.settles`). `terms` are those of a sum, once a
     rule has asked for them.
     """
@@ -201,9 +201,12 @@ class UOp(Arithmetic, Movement, Variables):
         if self.origin is None and creating.find is not None:
             self.origin = creating.find()
         self.serial = self.settled = 0
-        below = OP_BITS[op]
-        for s in src:
-            below |= s.below
+        try:
+            below = OP_BITS[op]
+            for s in src:
+                below |= s.below
+        except (AttributeError, TypeError, IndexError):  # malformed: whoever looks at it says so
+            below = -1
         self.below = below
         ref = _Interned(self, _forget)
         ref.key = key

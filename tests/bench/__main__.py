@@ -24,6 +24,7 @@ from tests.bench import (
     search,
     service,
     tiles,
+    torch,
     whatif,
 )
 from tests.bench.measure import machine
@@ -47,6 +48,7 @@ BENCHES = {
     "search": search.figures,
     "service": service.figures,
     "tiles": tiles.figures,
+    "torch": torch.figures,
     "whatif": whatif.figures,
 }
 

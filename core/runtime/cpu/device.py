@@ -1,8 +1,9 @@
 """The CPU: kernels compiled by LLVM in this process, called through ctypes.
 
 A kernel whose outermost loop is marked THREAD is shared out between cores; ctypes lets go of the
-interpreter lock while machine code runs. A long kernel that the main thread asks for runs beside
-it, so that Ctrl-C and alarms end the waiting; what comes next waits for the kernel itself.
+interpreter lock while machine code runs. What is captured runs as one call. A long kernel that the
+main thread asks for runs beside it, so that Ctrl-C and alarms end the waiting; what comes next
+waits for the kernel itself.
 """
 
 from __future__ import annotations
@@ -14,13 +15,15 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any, Final
 
 from core.dtype import DType
 from core.helpers import CPU_THREADS, ceildiv, notice
 from core.runtime.base import ComputeDevice, values_of
 from core.runtime.buffer import Buffer
+from core.runtime.cpu import native
+from core.runtime.cpu.helpers import Launches, helpers, shares
 from core.runtime.host import HostAllocator
 from core.toolchain import llvm_compiler
 from core.toolchain.estimates import iterations_of
@@ -87,6 +90,15 @@ def _argument_type(dtype: DType) -> Any:
     return _integers[dtype.itemsize]
 
 
+class _Capturing(threading.local):
+    """What this thread captures at present."""
+
+    launches: list[tuple[CpuRunner, list[int], Sequence[Buffer]]] | None = None
+
+
+_capturing = _Capturing()
+
+
 class CpuRunner:
     """A kernel as a C function of pointers, then variables, then first and last iteration."""
 
@@ -95,8 +107,10 @@ class CpuRunner:
         self._loaded = loaded
         self._numbers = tuple(a.number for a in program.arguments)
         self._names = tuple(v.arg[0] for v in program.variables)
+        self._widths = tuple(8 * v.dtype.itemsize for v in program.variables)
         self._iterations = program.threads
-        self._long = iterations_of(program.uops) >= LONG
+        self.loops = iterations_of(program.uops)
+        """Iterations of all its loops in all."""
         types: list[Any] = [ctypes.c_void_p] * len(self._numbers)
         types += [_argument_type(v.dtype) for v in program.variables]
         types += [ctypes.c_int32] * (2 if program.threads else 0)
@@ -110,20 +124,52 @@ class CpuRunner:
         args: list[int] = [buffers[number].address for number in self._numbers]
         if self._names:
             args += values_of(self._name, self._names, variables)
+        if _capturing.launches is not None:
+            _capturing.launches.append((self, args, buffers))
+            return None
         if _left:
             _wait_for_left()
         run = self._shared_out if self._iterations else self._at_once
         start = time.perf_counter()
-        if self._long and threading.current_thread() is threading.main_thread():
+        if self.loops >= LONG and threading.current_thread() is threading.main_thread():
             _wait_beside(partial(run, args), buffers)
         else:
             run(args)
         return time.perf_counter() - start
 
+    @cached_property
+    def _caller(self) -> llvm_compiler.Loaded:
+        return native.calling(len(self._numbers), self._widths, self._iterations > 0)
+
+    @property
+    def call(self) -> tuple[int, int]:
+        """The addresses of what calls the kernel with words, and of the kernel."""
+        return self._caller.address, self._loaded.address
+
+    @property
+    def share(self) -> tuple[int, int, int]:
+        """(iterations to share out, those of a piece, helpers)"""
+        return (self._iterations, *shares(self._iterations, cores()))
+
     def _at_once(self, args: list[int]) -> None:
         self._function(*args)
 
     def _shared_out(self, args: list[int]) -> None:
+        iterations, piece, wanted = self.share
+        if not wanted:
+            self._function(*args, 0, iterations)
+        elif native.available():
+            words = (ctypes.c_int64 * len(args))(*args)
+            launch = (ctypes.c_int64 * native.ENTRY)(
+                *self.call, ctypes.addressof(words), iterations, piece, wanted
+            )
+            helping = helpers()
+            helping.grow(wanted)
+            native.run()(ctypes.addressof(launch), 1, helping.address)
+        else:
+            self._shared_out_by_python(args)
+
+    def _shared_out_by_python(self, args: list[int]) -> None:
         share = ceildiv(self._iterations, min(cores(), self._iterations))
         parts = [(at, min(at + share, self._iterations))
                  for at in range(0, self._iterations, share)]  # fmt: skip
@@ -131,6 +177,33 @@ class CpuRunner:
         self._function(*args, *parts[0])
         for part in waiting:
             part.result()
+
+
+class CpuGraph:
+    """Launches that were captured, as one call of machine code."""
+
+    def __init__(self, captured: Sequence[tuple[CpuRunner, list[int], Sequence[Buffer]]]) -> None:
+        self._runners = [runner for runner, _, _ in captured]
+        self._buffers = [buffer for _, _, buffers in captured for buffer in buffers]
+        self._long = sum(runner.loops for runner in self._runners) >= LONG
+        self._cores = CPU_THREADS.value
+        self._arguments = [args for _, args, _ in captured]
+        self._launches = self._made()
+
+    def _made(self) -> Launches:
+        calls = [runner.call for runner in self._runners]
+        return Launches(calls, self._arguments, [runner.share for runner in self._runners])
+
+    def __call__(self) -> None:
+        """Runs all of them to their end."""
+        if _left:
+            _wait_for_left()
+        if CPU_THREADS.value != self._cores:
+            self._cores, self._launches = CPU_THREADS.value, self._made()
+        if self._long and threading.current_thread() is threading.main_thread():
+            _wait_beside(self._launches, self._buffers)
+        else:
+            self._launches()
 
 
 class CpuDevice(ComputeDevice):
@@ -144,3 +217,13 @@ class CpuDevice(ComputeDevice):
 
     def synchronize(self) -> None:
         _wait_for_left()
+
+    def capture(self, commands: Callable[[], None]) -> Callable[[], None] | None:
+        if not native.available():
+            return None
+        _capturing.launches = captured = []
+        try:
+            commands()
+        finally:
+            _capturing.launches = None
+        return CpuGraph(captured)
