@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from core.dtype import dtypes
-from core.passes.decompose.bits import polynomial, power_of_two, round_half_away
+from core.passes.decompose.bits import nearest, polynomial, power_of_two
 from core.uop import UOp
 
 _terms = {dtypes.float32: 8, dtypes.float64: 14}
@@ -23,10 +23,9 @@ def exp2(x: UOp) -> UOp:
     dtype = x.dtype.scalar()
     large, small = x >= _overflow[dtype], x < _underflow[dtype]
     safe = (large | small).where(x.const_like(0.0), x)
-    whole = round_half_away(safe)
+    whole, n = nearest(safe)
     series = [math.log(2) ** k / math.factorial(k) for k in range(_terms[dtype])]
     value = polynomial(safe - whole, series)
-    n = whole.cast(dtypes.int32)
     half = n >> 1
     scaled = value * power_of_two(half, dtype) * power_of_two(n - half, dtype)
     # not (x >= c) holds for NaN, so NaN has to be told apart from large first

@@ -24,6 +24,7 @@ from collections.abc import Callable, Mapping
 from core.dtype import dtypes
 from core.errors import CompileError
 from core.helpers import ceildiv, prod
+from core.passes.optimize.access import accesses
 from core.passes.optimize.kernel import OUTER, Kernel
 from core.passes.optimize.pad import pad_loop
 from core.passes.optimize.tensor_core import apply_tensor_core
@@ -139,6 +140,8 @@ def _group(kernel: Kernel, opt: Opt) -> None:
         made = _split(kernel, opt, loop, amount(opt, loop, UNROLL_MAX), AxisType.UNROLL, top)
         name = "optimize: partial reduces"
         kernel.sink = graph_rewrite(kernel.sink, partial_reduces, made, name=name)
+        if not top and _are_neighbours(kernel, made):
+            kernel.fastest.add(made)
         return
     if not kernel.local_allowed:
         raise refuse(opt, "NOLOCALS was applied")
@@ -150,6 +153,16 @@ def _group(kernel: Kernel, opt: Opt) -> None:
         raise refuse(opt, "the kernel has several reduces")
     _split(kernel, opt, loop, n, AxisType.GROUP_REDUCE, top)
     kernel.group_outside |= top
+
+
+def _are_neighbours(kernel: Kernel, lanes: UOp) -> bool:
+    """Whether lanes of a reduce are neighbours where they are loaded, and no lanes of outputs are
+    where these are stored."""
+    upcast = kernel.loops(AxisType.UPCAST)
+    found = accesses(kernel.sink)
+    return any(a.stride(lanes) == 1 for a in found if not a.store) and not any(
+        a.stride(loop) == 1 for a in found if a.store for loop in upcast
+    )
 
 
 def _nolocals(kernel: Kernel, opt: Opt) -> None:

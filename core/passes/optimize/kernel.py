@@ -33,6 +33,7 @@ _ranks = {
 }
 """Order of the kinds in the numbering: lanes of outputs vary fastest, then unrolled lanes. Of the
 threads of a group, those of a warp do: they are neighbours."""
+_FASTEST = max(_ranks.values()) + 1
 
 
 @rule(UPat(Ops.RANGE, name="r"), assumes=(Assumes.CONTEXT,))
@@ -77,6 +78,8 @@ class Kernel:
         """Whether threads that reduce together are further apart than those of LOCAL loops."""
         self.operand_lanes: set[UOp] = set()
         """Loops over the elements of A and B that a lane holds for its tensor core."""
+        self.fastest: set[UOp] = set()
+        """Lanes of a reduce that are neighbours in memory, and so in vectors: they vary fastest."""
         order = sink.toposort()
         loops = [u for u in order if u.op is Ops.RANGE]
         self.as_written = {r.arg for r in loops if r.src[0].op is not Ops.CONST}
@@ -90,6 +93,7 @@ class Kernel:
         """The kernel once more: opts applied to one leave the other as it is."""
         made = copy(self)
         made.path, made.operand_lanes = dict(self.path), set(self.operand_lanes)
+        made.fastest = set(self.fastest)
         return made
 
     def loops(self, *kinds: AxisType) -> list[UOp]:
@@ -149,7 +153,8 @@ class Kernel:
         if self.group_outside:
             ranks[AxisType.GROUP_REDUCE] = ranks[AxisType.LOOP]
             ranks[AxisType.LOOP] = ranks[AxisType.GLOBAL] = -1
-        order = sorted(self.path, key=lambda r: (ranks[r.arg[1]], self.path[r]))
+        rank = {r: _FASTEST if r in self.fastest else ranks[r.arg[1]] for r in self.path}
+        order = sorted(self.path, key=lambda r: (rank[r], self.path[r]))
         numbers = {r.arg: number for number, r in enumerate(order)}
         renamed: dict[UOp, UOp] = {}
         for r in self.sink.toposort() if self.as_written else order:

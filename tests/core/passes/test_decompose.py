@@ -242,3 +242,13 @@ def test_products_and_sums_fuse_where_the_target_can() -> None:
     root = UOp.sink(c + a * b)
     assert decompose(root, CPU).src[0].op is Ops.MULACC
     assert decompose(root, replace(CPU, has_fma=False)).src[0].op is Ops.ADD
+
+
+@FLOATS
+def test_exp2_casts_nothing(dtype: Any) -> None:
+    """A cast heeds numbers that no integer is near to, lane by lane where a processor has no such
+    instruction."""
+    x = UOp.variable("x", 0, 1).cast(dtypes.float32 if dtype is np.float32 else dtypes.float64)
+    made = decompose(UOp.sink(x.exp2()), CPU)
+    casts = [u for u in made.toposort() if u.op is Ops.CAST and dtypes.is_float(u.src[0].dtype)]
+    assert not casts

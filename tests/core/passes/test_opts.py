@@ -201,3 +201,16 @@ def test_transposed_assignments_of_every_small_size() -> None:
         place, source = Tensor.zeros(n, m).contiguous().realize(), Tensor(value).realize()
         place.T.assign(source).realize()
         np.testing.assert_array_equal(place.numpy(), value.T)
+
+
+@pytest.mark.parametrize("columns", [1, 64])
+def test_lanes_along_a_reduce_are_loaded_as_they_lie(columns: int) -> None:
+    """A product with a transposed matrix: vectors along the sum, with nothing moved between lanes
+    in the loop."""
+    product = Tensor.empty(8, 64) @ Tensor.empty(columns, 64).transpose(0, 1)
+    uops = lower_kernel(product.schedule()[-1].ast, targets["x86-64"])
+    begin = max(n for n, u in enumerate(uops) if u.op is Ops.RANGE)
+    end = next(n for n in range(begin, len(uops)) if uops[n].op is Ops.END)
+    inside = [u.op for u in uops[begin:end]]
+    assert Ops.LOAD in inside
+    assert not {Ops.GEP, Ops.VECTORIZE, Ops.SHUFFLE} & set(inside)
