@@ -62,9 +62,9 @@ def round_half_away(x: UOp) -> UOp:
 
 def nearest(x: UOp) -> tuple[UOp, UOp]:
     """The whole number nearest to a float, halves to even, as a float and as an integer of its
-    width; of floats up to a quarter of the whole numbers that the dtype can tell apart. The sum with
-    a number of a known exponent has the integer in its last bits: a cast takes far longer, as it
-    has to heed what is no such float."""
+    width; of floats up to a quarter of the whole numbers that the dtype can tell apart. The sum
+    with a number of a known exponent has the integer in its last bits: a cast takes far longer, as
+    it has to heed what is no such float."""
     form = layout(x)
     base = float(3 << form.mantissa - 1)
     bits = (form.bias + form.mantissa << form.mantissa) | (1 << form.mantissa - 1)
