@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import groupby
 from typing import Any, cast
@@ -22,15 +22,27 @@ from core.uop.ops import Ops
 from core.uop.uop import UOp
 
 
-@dataclass(frozen=True)
 class Replay:
     """Kernels and random draws in order, with the memory of the inputs that they are for; the
     BUFFERs that they only read, and those that they write."""
 
-    steps: tuple[Step, ...]
-    inputs: tuple[UOp, ...]
-    read: frozenset[UOp]
-    written: frozenset[UOp]
+    def __init__(
+        self,
+        steps: tuple[Step, ...] | Callable[[], tuple[Step, ...]],
+        inputs: tuple[UOp, ...],
+        read: frozenset[UOp],
+        written: frozenset[UOp],
+    ) -> None:
+        self._steps = steps
+        self.inputs, self.read, self.written = inputs, read, written
+        self._parts: tuple[Batch | Callable[[], None], ...] | None = None
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """Kernels, copies and draws."""
+        if callable(self._steps):
+            self._steps = self._steps()
+        return self._steps
 
     @classmethod
     def of(cls, steps: Sequence[Step], inputs: tuple[UOp, ...]) -> Replay:
@@ -38,39 +50,71 @@ class Replay:
         read, written = touched(steps)
         return cls(tuple(steps), inputs, read, written)
 
+    @functools.cached_property
+    def _own(self) -> frozenset[UOp]:
+        return (self.read | self.written).difference(self.inputs)
+
     def clashes(self, inputs: tuple[UOp, ...]) -> bool:
         """Whether other inputs are memory that the steps use anyway, and one of the two is written:
         the order of the steps, and what each copies first, is not made for that."""
-        own = (self.read | self.written).difference(self.inputs)
         return any(
-            new in own and (new in self.written or old in self.written)
+            new in self._own and (new in self.written or old in self.written)
             for old, new in zip(self.inputs, inputs, strict=True)
         )
 
-    def on(self, inputs: tuple[UOp, ...], variables: Mapping[str, int]) -> Replay:
-        """The same for other inputs and values of variables."""
+    def on(
+        self, inputs: tuple[UOp, ...], variables: Mapping[str, int], last: Replay | None = None
+    ) -> Replay:
+        """The same for other inputs and values of variables. `last`: one of these that does not run
+        again, whose graphs are used once more."""
         new = dict(zip(self.inputs, inputs, strict=True))
-        steps = tuple(
-            replace(
-                step,
-                bufs=tuple(_renamed(b, new) for b in step.bufs),
-                variables={name: variables.get(name, n) for name, n in step.variables.items()},
-            )
-            if isinstance(step, ScheduleItem)
-            else step
-            for step in self.steps
-        )
-        read, written = (frozenset(new.get(b, b) for b in s) for s in (self.read, self.written))
-        return Replay(steps, inputs, read - written, written)
 
-    @functools.cached_property
+        def steps() -> tuple[Step, ...]:
+            return tuple(
+                replace(
+                    step,
+                    bufs=tuple(_renamed(b, new) for b in step.bufs),
+                    variables={name: variables.get(name, n) for name, n in step.variables.items()},
+                )
+                if isinstance(step, ScheduleItem)
+                else step
+                for step in self.steps
+            )
+
+        read, written = (self._with(some, new) for some in (self.read, self.written))
+        made = Replay(steps, inputs, read - written, written)
+        if last is not None:
+            made._parts = last._parts or self.parts
+            for at, part in enumerate(made._parts):
+                if isinstance(part, Batch):
+                    part.move(functools.partial(made.items_of, at), new, variables)
+        return made
+
+    def _with(self, some: frozenset[UOp], new: Mapping[UOp, UOp]) -> frozenset[UOp]:
+        moved = [u for u in self.inputs if u in some]
+        return some.difference(moved).union([new[u] for u in moved]) if moved else some
+
+    @property
     def parts(self) -> tuple[Batch | Callable[[], None], ...]:
         """The steps, kernels and copies that follow each other together."""
-        found: list[Batch | Callable[[], None]] = []
+        if self._parts is None:
+            found: list[Batch | Callable[[], None]] = []
+            for kernels, steps in self._grouped():
+                some = [Batch(cast("list[ScheduleItem]", steps))] if kernels else cast("Any", steps)
+                found += some
+            self._parts = tuple(found)
+        return self._parts
+
+    def items_of(self, part: int) -> list[ScheduleItem]:
+        """The kernels and copies of a part."""
+        found: list[list[ScheduleItem]] = []
+        for kernels, steps in self._grouped():
+            found += [cast("list[ScheduleItem]", steps)] if kernels else [[] for _ in steps]
+        return found[part]
+
+    def _grouped(self) -> Iterator[tuple[bool, list[Step]]]:
         for kernels, group in groupby(self.steps, lambda step: isinstance(step, ScheduleItem)):
-            steps = list(group)
-            found += [Batch(cast("list[ScheduleItem]", steps))] if kernels else cast("Any", steps)
-        return tuple(found)
+            yield kernels, list(group)
 
     def pruned(self, before: UOp) -> Replay:
         """Without the steps that would compute again what they computed when they were captured.

@@ -265,7 +265,7 @@ class TinyJit(Generic[P, R]):
                     f"{self._name} got memory in an argument that it also uses by itself",
                     hint="pass a copy: x.clone()",
                 )
-            captured.last = captured.first.on(memory, values)
+            captured.last = captured.first.on(memory, values, captured.last)
             captured.values, captured.settled = values, -1
         if captured.settled != version:  # else nobody can wait for this memory since
             settle_replay(captured.last.read, captured.last.written)

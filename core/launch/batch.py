@@ -5,34 +5,66 @@ of them all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from core.helpers import DEBUG
 from core.launch.run import Item, Kernel, kernel_for, run_schedule
-from core.runtime.awaited import concerns
+from core.runtime.awaited import awaited, concerns
+from core.runtime.base import Graph
 from core.runtime.buffer import buffer_of
 from core.runtime.counters import GlobalCounters
 from core.runtime.device import Device
 from core.uop.engine.observe import attached
 from core.uop.ops import Ops
 from core.uop.patterns.policy import in_force
+from core.uop.uop import UOp
+
+Moved = Callable[[], Sequence[Item]]
+"""Makes the items of a batch for other memory."""
 
 
 class Batch:
-    """Items with memory that stays where it is between runs."""
+    """Items with memory that stays where it is between runs, but for what is moved."""
 
     def __init__(self, items: Sequence[Item]) -> None:
-        self.items = items
+        self._first = items
+        self._items: Sequence[Item] | Moved = items
         self._ran = False
-        self._plain = len(items) < 2
-        self._graph: Callable[[], None] | None = None
+        self._graph: Graph | None = None
         self._kept: list[Kernel] = []
         self._flops = self._bytes = 0
+        self._memory: Mapping[UOp, UOp] = {}
+        """The BUFFERs that there are in place of those at first."""
+        self._values: Mapping[str, int] = {}
+        self._moves = all(Device[buffer_of(u).device].graphs_move for i in items for u in i.bufs)
+        self._plain = len(items) < 2 and not self._moves
+
+    @property
+    def items(self) -> Sequence[Item]:
+        """The items, of the memory that they are for now."""
+        if callable(self._items):
+            self._items = self._items()
+        return self._items
+
+    def move(self, items: Moved, memory: Mapping[UOp, UOp], values: Mapping[str, int]) -> None:
+        """From here on, the items are those that `items` gives: with other BUFFERs in place of some
+        that they had at first, and other values of variables."""
+        self._items, self._memory, self._values = items, memory, values
+        if self._graph is None:
+            self._ran = self._ran and self._moves
+        elif not self._moved(self._graph):
+            self._graph, self._ran = None, False
+
+    def _moved(self, graph: Graph) -> bool:
+        memory = {buffer_of(old): buffer_of(new).allocate() for old, new in self._memory.items()}
+        return graph.move(memory, self._values)
 
     def run(self) -> None:
         """Runs the items in order; one by one where somebody watches each, or where they concern
         memory whose content is awaited. Raises as `run_schedule` does."""
-        watched = attached() is not None or DEBUG or in_force() or concerns(self.items)
+        watched = attached() is not None or DEBUG or in_force()
+        if awaited and not watched:  # a launch that is captured would count as one that has run
+            watched = self._graph is None or concerns(self.items)
         if self._plain or not self._ran or watched:
             run_schedule(self.items)
             self._ran = True
@@ -46,7 +78,7 @@ class Batch:
             GlobalCounters.launched(len(self._kept), self._flops, self._bytes)
             self._graph()
 
-    def _captured(self) -> Callable[[], None] | None:
+    def _captured(self) -> Graph | None:
         """The graph of all items, which ran before and so are compiled and have memory."""
         devices = {buffer_of(u).device for item in self.items for u in item.bufs}
         if len(devices) != 1 or any(item.ast.op is Ops.COPY for item in self.items):
@@ -55,8 +87,12 @@ class Batch:
         self._kept = [kernel_for(item.ast, device) for item in self.items]
         self._flops = sum(kernel.flops for kernel in self._kept)
         self._bytes = sum(kernel.bytes for kernel in self._kept)
-        return Device[device].capture(self._record)
+        graph = Device[device].capture(self._record)
+        if graph is not None and self._moves:
+            self._moved(graph)
+        return graph
 
     def _record(self) -> None:
-        run_schedule(self.items)
+        # memory that is at two places now may be at one of them next time: so that at first
+        run_schedule(self._first if self._moves else self.items)
         GlobalCounters.launched(-len(self._kept), -self._flops, -self._bytes)  # none of it ran

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from core.errors import DeviceError, RunError
 from core.runtime.allocator import Allocator
@@ -36,9 +36,25 @@ class Runner(Protocol):
         ...
 
 
+class Graph(Protocol):
+    """Launches that were captured."""
+
+    def __call__(self) -> None:
+        """Asks for all of them."""
+        ...
+
+    def move(self, memory: Mapping[Buffer, Buffer], values: Mapping[str, int]) -> bool:
+        """Whether it is for other memory from here on, in place of buffers that it was captured
+        with, and parts of these, and for other values of variables; else it is of no use."""
+        ...
+
+
 class ComputeDevice(ABC):
     """A device by name. `target` is what its kernels are compiled for; None where it evaluates
     kernel ASTs itself."""
+
+    graphs_move: ClassVar[bool] = False
+    """Whether what is captured can be for other memory later on."""
 
     def __init__(self, name: str, target: Target | None, allocator: Allocator) -> None:
         self.name, self.target, self.allocator = name, target, allocator
@@ -70,7 +86,7 @@ class ComputeDevice(ABC):
         """Returns when everything asked for so far is done."""
         return
 
-    def capture(self, commands: Callable[[], None]) -> Callable[[], None] | None:
+    def capture(self, commands: Callable[[], None]) -> Graph | None:
         """All that `commands` asks of the device, to be asked for again at once by each call of the
         result; it is not done now. None where the device cannot, and then nothing was asked for."""
         return None

@@ -105,13 +105,13 @@ class CpuRunner:
     def __init__(self, program: Program) -> None:
         loaded = llvm_compiler.load(program.source.text, program.name)
         self._loaded = loaded
-        self._numbers = tuple(a.number for a in program.arguments)
-        self._names = tuple(v.arg[0] for v in program.variables)
+        self.numbers = tuple(a.number for a in program.arguments)
+        self.names = tuple(v.arg[0] for v in program.variables)
         self._widths = tuple(8 * v.dtype.itemsize for v in program.variables)
         self._iterations = program.threads
         self.loops = iterations_of(program.uops)
         """Iterations of all its loops in all."""
-        types: list[Any] = [ctypes.c_void_p] * len(self._numbers)
+        types: list[Any] = [ctypes.c_void_p] * len(self.numbers)
         types += [_argument_type(v.dtype) for v in program.variables]
         types += [ctypes.c_int32] * (2 if program.threads else 0)
         self._function = ctypes.CFUNCTYPE(None, *types)(loaded.address)
@@ -121,9 +121,9 @@ class CpuRunner:
         self, buffers: Sequence[Buffer], variables: Mapping[str, int], wait: bool = False
     ) -> float | None:
         """Runs the kernel to its end. Raises RunError for a variable without a value."""
-        args: list[int] = [buffers[number].address for number in self._numbers]
-        if self._names:
-            args += values_of(self._name, self._names, variables)
+        args: list[int] = [buffers[number].address for number in self.numbers]
+        if self.names:
+            args += values_of(self._name, self.names, variables)
         if _capturing.launches is not None:
             _capturing.launches.append((self, args, buffers))
             return None
@@ -139,7 +139,7 @@ class CpuRunner:
 
     @cached_property
     def _caller(self) -> llvm_compiler.Loaded:
-        return native.calling(len(self._numbers), self._widths, self._iterations > 0)
+        return native.calling(len(self.numbers), self._widths, self._iterations > 0)
 
     @property
     def call(self) -> tuple[int, int]:
@@ -184,30 +184,60 @@ class CpuGraph:
 
     def __init__(self, captured: Sequence[tuple[CpuRunner, list[int], Sequence[Buffer]]]) -> None:
         self._runners = [runner for runner, _, _ in captured]
-        self._buffers = [buffer for _, _, buffers in captured for buffer in buffers]
         self._long = sum(runner.loops for runner in self._runners) >= LONG
         self._cores = CPU_THREADS.value
-        self._arguments = [args for _, args, _ in captured]
-        self._launches = self._made()
+        self._launches = self._made([args for _, args, _ in captured])
+        self._memory: dict[Buffer, list[tuple[int, int]]] = {}
+        """By a buffer that is no part of another: the words that point into it, and how far."""
+        self._values: dict[str, list[int]] = {}
+        """By the name of a variable: the words that have its value."""
+        for start, (runner, _, buffers) in zip(self._launches.places, captured, strict=True):
+            for word, number in enumerate(runner.numbers, start):
+                buffer = buffers[number]
+                whole = buffer if buffer.base is None else buffer.base
+                place = word, buffer.address - whole.address
+                self._memory.setdefault(whole, []).append(place)
+            for word, name in enumerate(runner.names, start + len(runner.numbers)):
+                self._values.setdefault(name, []).append(word)
+        self._moved: tuple[Buffer, ...] = ()
+        """What it is for, in place of what it was captured with."""
 
-    def _made(self) -> Launches:
+    def _made(self, arguments: Sequence[Sequence[int]]) -> Launches:
         calls = [runner.call for runner in self._runners]
-        return Launches(calls, self._arguments, [runner.share for runner in self._runners])
+        return Launches(calls, arguments, [runner.share for runner in self._runners])
+
+    def move(self, memory: Mapping[Buffer, Buffer], values: Mapping[str, int]) -> bool:
+        """Puts other addresses and values in place."""
+        words = self._launches.words
+        for old, new in memory.items():
+            address = new.address
+            for word, offset in self._memory.get(old, ()):
+                words[word] = address + offset
+        for name, value in values.items():
+            for word in self._values.get(name, ()):
+                words[word] = value
+        self._moved = tuple(memory.values())
+        return True
 
     def __call__(self) -> None:
         """Runs all of them to their end."""
         if _left:
             _wait_for_left()
         if CPU_THREADS.value != self._cores:
-            self._cores, self._launches = CPU_THREADS.value, self._made()
+            self._cores = CPU_THREADS.value
+            ends = [*self._launches.places[1:], len(self._launches.words)]
+            held = zip(self._launches.places, ends, strict=True)
+            self._launches = self._made([self._launches.words[a:b] for a, b in held])
         if self._long and threading.current_thread() is threading.main_thread():
-            _wait_beside(self._launches, self._buffers)
+            _wait_beside(self._launches, (*self._memory, *self._moved))
         else:
             self._launches()
 
 
 class CpuDevice(ComputeDevice):
     """This machine's processor."""
+
+    graphs_move = True
 
     def __init__(self, name: str) -> None:
         super().__init__(name, host_target(), HostAllocator())
@@ -218,7 +248,7 @@ class CpuDevice(ComputeDevice):
     def synchronize(self) -> None:
         _wait_for_left()
 
-    def capture(self, commands: Callable[[], None]) -> Callable[[], None] | None:
+    def capture(self, commands: Callable[[], None]) -> CpuGraph | None:
         if not native.available():
             return None
         _capturing.launches = captured = []

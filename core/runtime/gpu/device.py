@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from core.errors import DriverError, RunError
-from core.runtime.base import ComputeDevice
+from core.runtime.base import ComputeDevice, Graph
+from core.runtime.buffer import Buffer
 from core.runtime.gpu.allocator import GpuAllocator
 from core.runtime.gpu.driver import Driver
 from core.runtime.gpu.launch import GpuRunner
@@ -32,7 +33,7 @@ class GpuDevice(ComputeDevice):
         since the last time."""
         self.queue.wait()
 
-    def capture(self, commands: Callable[[], None]) -> Callable[[], None]:
+    def capture(self, commands: Callable[[], None]) -> Graph:
         """All that `commands` asks of the GPU, as one graph that is launched by each call. The
         memory that it uses must stay where it is."""
         driver, stream = self.queue.open(), self.queue.stream
@@ -56,6 +57,10 @@ class _Graph:
             driver.run_graph(self._graph, self._queue.stream)
         except DriverError as error:
             raise self._queue.explained(error, "launching a graph") from None
+
+    def move(self, memory: Mapping[Buffer, Buffer], values: Mapping[str, int]) -> bool:
+        """A graph is for the memory that it was captured with."""
+        return False
 
     def __del__(self) -> None:
         try:

@@ -8,14 +8,17 @@ import multiprocessing
 import subprocess
 import sys
 import threading
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
 
-from core import Context, Tensor, TinyJit
+from core import Context, Tensor, TinyJit, Variable
+from core.launch import batch
 from core.runtime.cpu import native
 from core.runtime.cpu.helpers import Helpers, Launches, helpers, shares
 from core.toolchain import llvm_compiler
+from core.uop import UOp
 
 pytestmark = pytest.mark.skipif(not native.available(), reason="helpers need Linux")
 
@@ -183,3 +186,43 @@ def test_the_same_argument_with_another_value() -> None:
 
 def test_helpers_are_those_of_the_process() -> None:
     assert helpers() is helpers()
+
+
+def test_other_inputs_run_the_same_graph(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other memory, parts of it and other values of variables: with no launch from Python."""
+    position = Variable("position", 1, 7)
+
+    def part(x: Tensor, n: UOp) -> Tensor:
+        y = (x.reshape(2, 8)[:, :n].sum(1) * 2).contiguous()
+        return (y + x[:2] * 3).realize()
+
+    jit = TinyJit(part)
+    inputs = [Tensor([float(k + i) for i in range(16)]).realize() for k in range(3)]
+    expected = {
+        (k, n): part(x, position.bind(n)).tolist() for k, x in enumerate(inputs) for n in (1, 4, 7)
+    }
+    for k, n in ((0, 4), (0, 4), (0, 4), (1, 4)):
+        assert jit(inputs[k], position.bind(n)).tolist() == expected[k, n]
+    calls: list[object] = []
+    monkeypatch.setattr(batch, "run_schedule", lambda items: calls.append(items))
+    for k, n in ((1, 7), (2, 1), (0, 1), (0, 7), (2, 4), (2, 4), (1, 1), (0, 4)):
+        assert jit(inputs[k], position.bind(n)).tolist() == expected[k, n]
+    assert not calls
+
+
+def test_other_inputs_where_somebody_watches() -> None:
+    jit = TinyJit(steps)
+    inputs = [Tensor([float(k), 2.0, 3.0]).realize() for k in range(4)]
+    expected = [steps(x).tolist() for x in inputs]
+    for turn in (0, 1, 2, 3, 1, 0):
+        with Context(DEBUG=1) if turn == 3 else nullcontext():
+            assert jit(inputs[turn]).tolist() == expected[turn]
+
+
+def test_how_many_threads_are_wanted_may_change_with_the_inputs() -> None:
+    inputs = [Tensor.rand(256, 256).realize() for _ in range(3)]
+    jit = TinyJit(lambda x: ((x @ x).contiguous() @ x).realize())
+    for turn, threads in ((0, 2), (0, 2), (1, 2), (2, 2), (1, 1), (1, 1), (2, 1), (0, 3)):
+        x = inputs[turn].numpy()
+        with Context(CPU_THREADS=threads):
+            np.testing.assert_allclose(jit(inputs[turn]).numpy(), x @ x @ x, rtol=1e-4)
