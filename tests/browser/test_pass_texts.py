@@ -45,7 +45,7 @@ def look(e: Explorer) -> None:
     """The difference, and both ways between lines and nodes."""
     e.give("The compiler's own text before and after the pass")
     centre = e.page.locator(".cover.text")
-    text = centre.get_by_role("region", name="The compiler's text before and after the pass")
+    text = centre.get_by_role("listbox", name="The compiler's text before and after the pass")
     expect(text.locator(".ln.dd")).to_have_count(1)
     expect(text.locator(".ln.dd")).to_contain_text("arith.muli")
     expect(text.locator(".ln.da")).to_have_count(0)
@@ -57,9 +57,15 @@ def look(e: Explorer) -> None:
     text.locator(".ln", has_text="arith.addi").click()
     expect(e.inspector.locator("dl.kv")).to_contain_text("arith.addi")
     expect(text.locator(".ln.hl")).to_have_count(1)
+    text.focus()  # the keys are on the line that was removed
+    text.press("Enter")
+    expect(e.inspector.locator("dl.kv")).to_contain_text("arith.muli")
+    text.press("ArrowDown")
+    text.press("Enter")
+    expect(e.inspector.locator("dl.kv")).to_contain_text("arith.addi")
     e.press("m")
     expect(centre).to_have_count(0)
-    foot = e.sources.get_by_role("region", name="The compiler's text before and after the pass")
+    foot = e.sources.get_by_role("listbox", name="The compiler's text before and after the pass")
     expect(foot.locator(".ln.hl")).to_contain_text("arith.addi")
 
 
@@ -74,7 +80,7 @@ def test_of_a_kernel_there_are_its_sources_as_well(new_page: New, tmp_path: Path
     with serve(tmp_path / "a.viz") as server:
         e = new_page(sources=True)
         e.goto(f"{server.url}#v=graphs&r=10")
-        text = e.sources.get_by_role("region", name="The compiler's text before and after the pass")
+        text = e.sources.get_by_role("listbox", name="The compiler's text before and after the pass")
         expect(text.locator(".ln.da", has_text="addmm.default")).to_be_visible()
         e.sources.get_by_role("button", name="Sources", exact=True).click()
         code = e.sources.get_by_role("region", name="Output code", exact=True)

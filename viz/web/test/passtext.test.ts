@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { PassText } from "../src/data/messages/bundle";
-import { isChanged, shownLines, textLines } from "../src/parts/passtext/lines";
+import { cursorAfter, isChanged, shownLines, textLines } from "../src/parts/passtext/lines";
 import { lineDiff } from "../src/parts/source/lineDiff";
 
 const text = (...lines: string[]): PassText => ({
@@ -103,5 +103,20 @@ describe("texts that differ in most lines", () => {
     expect(lines.filter((line) => line.kind === "same")).toHaveLength(300);
     expect(lines.filter((line) => line.kind !== "add").map((line) => line.text)).toEqual(before);
     expect(lines.filter((line) => line.kind !== "del").map((line) => line.text)).toEqual(after);
+  });
+});
+
+describe("the keys of the text", () => {
+  it("move by lines and pages, and stay inside", () => {
+    const after = (key: string, at: number) => cursorAfter(key, at, 100, 20);
+    expect(["ArrowDown", "ArrowUp", "PageDown", "PageUp", "Home", "End"].map((k) => after(k, 50))).toEqual([
+      51, 49, 70, 30, 0, 99,
+    ]);
+    expect([after("ArrowUp", 0), after("PageDown", 95), after("ArrowDown", -1)]).toEqual([0, 99, 0]);
+  });
+
+  it("leave other keys and empty texts alone", () => {
+    expect(cursorAfter("ArrowLeft", 5, 100, 20)).toBeNull();
+    expect(cursorAfter("ArrowDown", -1, 0, 20)).toBeNull();
   });
 });

@@ -1,12 +1,12 @@
 /** The compiler's own text before and after a pass as one difference, whose lines select nodes. */
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { announce, go } from "../../state/actions";
 import { clip, count, plural } from "../../state/format";
 import { hovered, view } from "../../state/state";
 import { languageOf, pieces, startState } from "../../ui/code/languages";
 import { visibleRange } from "../../ui/visibleRange";
 import { Failed } from "../Failed";
-import { isChanged, shownLines, type Shown, type TextLine } from "./lines";
+import { cursorAfter, isChanged, shownLines, type Shown, type TextLine } from "./lines";
 import { lines, placeOfLine, seen, selected, texts, watchedTexts } from "./store";
 
 const LINE = 16;
@@ -54,62 +54,122 @@ function Lines({ whole }: { whole: boolean }) {
       el.scrollTop = top - el.clientHeight / 2;
   }, [view.value.slot, all]);
   const { from, to } = visibleRange(scroll, height, LINE, shown.length);
+  const id = useId();
+  /** The line that the keys are on; -1 until the pane has had the focus. */
+  const [cursor, setCursor] = useState(-1);
+  const onCursor = Math.min(cursor, shown.length - 1);
+  const move = (to: number): void => {
+    const el = box.current!;
+    setCursor(to);
+    el.scrollTop = Math.min(to * LINE, Math.max(el.scrollTop, (to + 2) * LINE - el.clientHeight));
+  };
+  const act = (one: Shown | undefined): void => {
+    if (one && "folded" in one) setOpen(new Set([...open, one.at]));
+    else if (one?.line.nodes.length) pick(one.line);
+  };
+  const onKey = (e: KeyboardEvent): void => {
+    if (e.ctrlKey || e.metaKey || e.altKey || e.shiftKey) return;
+    const rows = Math.max(1, Math.floor(height / LINE) - 1);
+    const to = cursorAfter(e.key, onCursor, shown.length, rows);
+    if (to === null && e.key !== "Enter") return;
+    e.preventDefault();
+    e.stopPropagation();
+    if (to === null) act(shown[onCursor]);
+    else move(to);
+  };
   const kind = (texts.value?.after ?? texts.value?.before)?.kind ?? "";
   return (
     <div
       class="textdiff passtext"
       ref={box}
       tabIndex={0}
-      role="region"
-      aria-label="The compiler's text before and after the pass"
+      role="listbox"
+      aria-label="The compiler's text before and after the pass. Enter selects the node of a line."
+      aria-activedescendant={onCursor < 0 ? undefined : `${id}-${shown[onCursor]!.at}`}
+      onKeyDown={onKey}
+      onFocus={() => {
+        if (onCursor >= 0) return;
+        const first = shown.findIndex((one) => "line" in one && isChanged(one.line));
+        setCursor(Math.max(0, first));
+      }}
       onScroll={(e) => setScroll(e.currentTarget.scrollTop)}
       onPointerLeave={() => (hovered.value = null)}
     >
       <div class="virtual code" style={{ height: `${shown.length * LINE}px` }}>
         <div style={{ height: `${from * LINE}px` }} />
-        {shown.slice(from, to).map((one) =>
-          "line" in one ? (
-            <Line key={one.at} line={one.line} language={languageOf(kind)} lit={lit(one.line)} />
-          ) : (
-            <Folded
+        {shown.slice(from, to).map((one, i) => {
+          const at = { id: `${id}-${one.at}`, isOn: from + i === onCursor, act: () => act(one) };
+          return "line" in one ? (
+            <Line
               key={one.at}
-              one={one}
-              unfold={() => setOpen(new Set([...open, one.at]))}
+              line={one.line}
+              language={languageOf(kind)}
+              lit={lit(one.line)}
+              {...at}
             />
-          ),
-        )}
+          ) : (
+            <Folded key={one.at} folded={one.folded} {...at} />
+          );
+        })}
       </div>
     </div>
   );
 }
 
-function Folded({ one, unfold }: { one: Shown & { folded: number }; unfold: () => void }) {
+interface Row {
+  id: string;
+  /** Whether the keys are on it. */
+  isOn: boolean;
+  /** A click, or Enter. */
+  act: () => void;
+}
+
+function Folded({ folded, id, isOn, act }: Row & { folded: number }) {
   return (
-    <button type="button" class="ln fold t3" title="Show these lines" onClick={unfold}>
+    <div
+      class={`ln fold t3${isOn ? " on" : ""}`}
+      role="option"
+      id={id}
+      aria-selected={false}
+      title="Show these lines"
+      onClick={act}
+    >
       <i />
       <i />
       <span class="sg">⋮</span>
-      <span>{plural(one.folded, "unchanged line")}</span>
-    </button>
+      <span>{plural(folded, "unchanged line")}</span>
+    </div>
   );
 }
 
-function Line({ line, language, lit }: { line: TextLine; language: string; lit: boolean }) {
+/** Selects the node of a line. */
+function pick(line: TextLine): void {
+  const slot = placeOfLine(line.nodes, line.kind === "del");
+  if (slot === null) announce("The graph of the pass does not show the node of this line");
+  else go({ slot, uid: null });
+}
+
+interface LineProps extends Row {
+  line: TextLine;
+  language: string;
+  /** Whether it is of the selected node. */
+  lit: boolean;
+}
+
+function Line({ line, language, lit, id, isOn, act }: LineProps) {
   const { text, cut } = clip(line.text, LONGEST);
   const parts = useMemo(() => pieces(language, text, startState()), [language, text]);
   const tint = { same: "", named: "", del: " dd", add: " da" }[line.kind];
   const linked = line.nodes.length > 0;
   const isBefore = line.kind === "del";
-  const pick = (): void => {
-    const slot = placeOfLine(line.nodes, isBefore);
-    if (slot === null) announce("The graph of the pass does not show the node of this line");
-    else go({ slot, uid: null });
-  };
   return (
     <div
-      class={`ln${tint}${lit ? " hl" : ""}${linked ? " linked" : ""}`}
+      class={`ln${tint}${lit ? " hl" : ""}${linked ? " linked" : ""}${isOn ? " on" : ""}`}
+      role="option"
+      id={id}
+      aria-selected={lit}
       title={line.kind === "named" ? "The same, with other names of values" : undefined}
-      onClick={linked ? pick : undefined}
+      onClick={linked ? act : undefined}
       onPointerEnter={() =>
         (hovered.value = linked ? placeOfLine(line.nodes, isBefore) : null)
       }

@@ -168,3 +168,18 @@ export function shownLines(
   }
   return out;
 }
+
+/** Where a key leads from a line; `rows` are those of a page, and `at` is -1 before the first. null: nowhere. */
+export function cursorAfter(key: string, at: number, lines: number, rows: number): number | null {
+  const steps: Readonly<Record<string, number>> = {
+    ArrowDown: 1,
+    ArrowUp: -1,
+    PageDown: rows,
+    PageUp: -rows,
+    Home: -lines,
+    End: lines,
+  };
+  const step = steps[key];
+  if (step === undefined || !lines) return null;
+  return Math.max(0, Math.min(lines - 1, at + step));
+}
