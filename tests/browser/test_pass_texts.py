@@ -80,7 +80,9 @@ def test_of_a_kernel_there_are_its_sources_as_well(new_page: New, tmp_path: Path
     with serve(tmp_path / "a.viz") as server:
         e = new_page(sources=True)
         e.goto(f"{server.url}#v=graphs&r=10")
-        text = e.sources.get_by_role("listbox", name="The compiler's text before and after the pass")
+        text = e.sources.get_by_role(
+            "listbox", name="The compiler's text before and after the pass"
+        )
         expect(text.locator(".ln.da", has_text="addmm.default")).to_be_visible()
         e.sources.get_by_role("button", name="Sources", exact=True).click()
         code = e.sources.get_by_role("region", name="Output code", exact=True)

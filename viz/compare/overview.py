@@ -133,7 +133,7 @@ def _totals(side: Side) -> dict[str, float | None]:
     return {
         "kernels": len(kernels),
         "steps": sum(scope.steps for scope in side.scopes()),
-        "nodes": sum(scope.nodes for scope in kernels),
+        "nodes": sum(scope.nodes for scope in kernels) or None,
         "compile": sum(times) if any(times) else None,
         "run": sum(p.process.launches.total for p in parts) if launches else None,
         "memory": max(memory) if memory else None,

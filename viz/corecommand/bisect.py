@@ -176,6 +176,11 @@ def _blamed(found: Data) -> tuple[str, ...]:
     return "failed", found["failed"]["pass"], found["failed"]["error"]["what"]
 
 
+def _equation(rule: Data) -> list[tuple[str, str]]:
+    """What the rule says; rules of other compilers state no equation."""
+    return [("rule", rule["equation"])] if rule["equation"] else []
+
+
 def _step_lines(one: Data, path: Path) -> Iterator[Line]:
     """A step whose two nodes were found to differ."""
     rule, verdict = one["rule"], one["verdict"]
@@ -183,7 +188,7 @@ def _step_lines(one: Data, path: Path) -> Iterator[Line]:
     place = f"step {one['step']} of {one['pass']}"
     yield from pair_lines(
         [
-            ("rule", rule["equation"]),
+            *_equation(rule),
             *([("written at", f"{rule['file']}:{rule['line']}")] if rule["file"] else []),
             ("match", f"{place}, `{show_command(path, one['rewrite'], one['step'])}`"),
             ("how", verdict["how"]),
@@ -236,7 +241,7 @@ def _culprit(made: Data, culprit: Data, how: str, path: Path) -> Iterator[Line]:
         where += f", `{show_command(path, found['rewrite'], found['step'])}`"
     yield from pair_lines(
         [
-            ("rule", f"{rule['equation']}"),
+            *_equation(rule),
             *([("written at", f"{rule['file']}:{rule['line']}")] if rule["file"] else []),
             ("match", where + (", inside another match" if match["inside"] else "")),
             ("before it", culprit["before"]["said"] if culprit["before"] else "not known"),

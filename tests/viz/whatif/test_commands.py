@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -93,6 +94,9 @@ def test_a_search_is_printed(store: Store) -> None:
     assert "made wrong by a_rule, in pass simplify: lower" in said
     assert "`uopviz show run.viz 7 2`, inside another match" in said
     assert "found by leaving the rule out" in said
+    assert re.search(r"^ *rule +x -> y$", said, re.MULTILINE)
+    match["rule"]["equation"] = ""  # rules of other compilers state none
+    assert not re.search(r"^ *rule *$", text(bisect_lines(wrong, Path("run.viz"))), re.MULTILINE)
     several = {**wrong, "culprit": {**culprit, "match": None, "candidates": ["one", "two"]}}
     assert "one of these rules" in text(bisect_lines(several, Path("run.viz")))
     code = {**wrong, "culprit": {**culprit, "match": None}}

@@ -111,7 +111,7 @@ def _scope_row(scope: Data) -> tuple[str | Styled, ...]:
         _change(registers["a"], registers["b"]),
         _time(**scope["us"]),
         f"{scope['name']['b'] or scope['name']['a']}  {_short(scope['call'])}".rstrip(),
-        _first(scope["first"]),
+        _first(scope),
     )
 
 
@@ -119,9 +119,10 @@ def _short(call: str) -> str:
     return call if len(call) <= _CALL else call[: _CALL - 1] + ELLIPSIS
 
 
-def _first(first: Data | None) -> str:
+def _first(scope: Data) -> str:
+    first: Data | None = scope["first"]
     if first is None:
-        return ""
+        return "the passes are equal, its texts differ" if scope["state"] == "changed" else ""
     step_a, step_b = first["stepA"], first["stepB"]
     if first["a"] is None or first["b"] is None:
         return f"pass {first['pass']}: only in {'B' if first['a'] is None else 'A'}"
