@@ -12,11 +12,11 @@
 import { readFileSync } from "node:fs";
 import type { Bundle } from "../src/data/messages/bundle";
 import type { PassAlignment } from "../src/data/messages/compare";
-import { pairsInputOf } from "../src/model/around";
+import { pairsInputOf } from "../src/model/around/around";
 import { type Layout, layout } from "../src/model/layout/layered";
 import { quality } from "../src/model/layout/measure";
-import { AROUND } from "../src/model/neighbourhood";
-import { type Page, Pages, placeIn } from "../src/model/pages";
+import { AROUND } from "../src/model/fold/neighbourhood";
+import { type Page, Pages, placeIn } from "../src/model/around/pages";
 import { joint } from "../src/model/pair/joint";
 import { alignedPairs, nextDifference, pairedUp, rowsOf } from "../src/model/pair/rows";
 

@@ -11,12 +11,12 @@
  */
 import { readFileSync } from "node:fs";
 import type { Bundle } from "../src/data/messages/bundle";
-import { allSlots, layoutInputOf, pairsInputOf } from "../src/model/around";
+import { allSlots, layoutInputOf, pairsInputOf } from "../src/model/around/around";
 import type { LayoutInput } from "../src/model/layout/graph";
 import { type Layout, layout } from "../src/model/layout/layered";
 import { quality } from "../src/model/layout/measure";
-import { AROUND } from "../src/model/neighbourhood";
-import { Pages, placeIn } from "../src/model/pages";
+import { AROUND } from "../src/model/fold/neighbourhood";
+import { Pages, placeIn } from "../src/model/around/pages";
 import { stepPairs } from "../src/model/pair/statePairs";
 import { Replay } from "../src/model/replay";
 import { timelineOf } from "../src/model/timeline";

@@ -31,7 +31,7 @@ import {
   step,
   view,
 } from "./state/state";
-import { keepSubject } from "./state/link/subject";
+import { keepSubject } from "./parts/run/subject";
 import { startTheme } from "./state/theme";
 import { startRuns } from "./parts/traces/runs";
 import { PATHS } from "./data/answers";

@@ -145,7 +145,7 @@ describe("two texts", () => {
 
 describe("the link of a comparison", () => {
   it("holds all that is looked at, and is short for what is usual", async () => {
-    const { compareLink, numbersOf } = await import("../src/panels/compare/link");
+    const { compareLink, numbersOf } = await import("../src/panels/compare/data/link");
     const written = (): string => {
       const fields = new URLSearchParams();
       compareLink.write((key, value) => {
@@ -162,7 +162,7 @@ describe("the link of a comparison", () => {
   });
 
   it("takes nothing from a stranger that it could not have written", async () => {
-    const { compareLink } = await import("../src/panels/compare/link");
+    const { compareLink } = await import("../src/panels/compare/data/link");
     compareLink.read(
       new Query("#ca=AA&cb=<b>&ct=all&co=--x&cs=1&cp=1.2.3&cr=-1&cz=a.b&cq=" + "x".repeat(999)),
     );

@@ -6,7 +6,7 @@ import {
   type Version,
   withinBudget,
   withVersion,
-} from "../src/parts/source/versions";
+} from "../src/parts/kernel/versions";
 import { tiny } from "../src/state/format";
 
 const signs = { same: " ", del: "-", add: "+" };

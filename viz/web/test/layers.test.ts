@@ -9,6 +9,8 @@ const ROOMS = ["data", "model", "graph", "state", "ui", "parts", "panels", "shel
 const BETWEEN_PANELS: readonly string[] = [];
 /** A folder is a room that a reader can hold. */
 const MOST_FILES = 12;
+/** Pairs of folders that import each other. */
+const BOTH_WAYS: readonly string[] = ["model/layout model/layout/small", "shell shell/top"];
 /** Rooms inside a room, from the bottom up; "" is the room itself. */
 const INSIDE: Readonly<Record<string, readonly string[]>> = {
   data: ["messages", "offline", ""],
@@ -85,6 +87,13 @@ describe("the rooms of the page", () => {
 
   it("have no circles between files", () => {
     expect(circles(imports)).toEqual([]);
+  });
+
+  it("do not import each other, folder by folder", () => {
+    const apart = edges.filter(([from, to]) => dirname(from) !== dirname(to));
+    const ways = new Set(apart.map(([from, to]) => `${dirname(from)} ${dirname(to)}`));
+    const back = (way: string): string => way.split(" ").reverse().join(" ");
+    expect([...ways].filter((way) => way < back(way) && ways.has(back(way)))).toEqual(BOTH_WAYS);
   });
 
   it("stay small", () => {

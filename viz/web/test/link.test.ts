@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { graphLink } from "../src/panels/centre/link";
-import { rulesLink } from "../src/panels/rules/link";
-import { timelineLink } from "../src/panels/timeline/link";
+import { rulesLink } from "../src/panels/rules/data/link";
+import { timelineLink } from "../src/panels/timeline/data/link";
 import { namingTrace, traceNamed } from "../src/state/link/named";
 import { hashOf, Query } from "../src/state/link/query";
 import { FIRST_VIEW, isJump, readView, writeView, type View } from "../src/state/link/view";

@@ -9,16 +9,16 @@ import {
   sharesIn,
   stretchOf,
 } from "../src/panels/overview/run/course";
-import { textsOf } from "../src/panels/overview/run/texts";
-import { columnsFor, devicesOf, isCopy, linesOf } from "../src/panels/overview/table/columns";
-import { keepPlaces } from "../src/panels/overview/table/places";
+import { textsOf } from "../src/panels/overview/data/texts";
+import { columnsFor, devicesOf, isCopy, linesOf } from "../src/panels/overview/data/columns";
+import { keepPlaces } from "../src/panels/overview/data/places";
 import { target } from "../src/parts/arrows";
 import { digits, percent, speedOf } from "../src/parts/speed";
 import { kernelAt, passAt, rulesNamed, spansNamed, timeAt } from "../src/state/link/links";
 import { hashOf, Query } from "../src/state/link/query";
 import { FIRST_VIEW, isJump, readView, writeView, type View } from "../src/state/link/view";
-import { timelineLink } from "../src/panels/timeline/link";
-import { rulesLink } from "../src/panels/rules/link";
+import { timelineLink } from "../src/panels/timeline/data/link";
+import { rulesLink } from "../src/panels/rules/data/link";
 
 const read = (hash: string): View => readView(new Query(hash));
 const written = (view: View): string => hashOf((put) => writeView(view, put));

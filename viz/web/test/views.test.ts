@@ -15,7 +15,7 @@ import {
   passesOf,
   shareOf,
   whyNever,
-} from "../src/panels/rules/costs";
+} from "../src/panels/rules/data/costs";
 import { factText } from "../src/parts/source/facts";
 import { arrange } from "../src/panels/timeline/data/arrange";
 import {

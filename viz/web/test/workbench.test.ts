@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { BenchInput } from "../src/data/messages/trials/workbench";
 import { partsOf, questionOf, rowsOf } from "../src/panels/workbench/change/list";
-import { workbenchLink } from "../src/panels/workbench/link";
+import { workbenchLink } from "../src/panels/workbench/data/link";
 import { nearest } from "../src/panels/workbench/result/nearest";
 import { equalWords, inputWord } from "../src/panels/workbench/result/words";
 import { hashOf, Query } from "../src/state/link/query";

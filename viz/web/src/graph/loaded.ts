@@ -6,7 +6,7 @@
  */
 import type { Bundle } from "../data/messages/bundle";
 import type { StepDiff } from "../model/diff";
-import { type Group, neighbourhood } from "../model/neighbourhood";
+import { type Group, neighbourhood } from "../model/fold/neighbourhood";
 import { Replay } from "../model/replay";
 import type { StatePairs } from "../model/pair/statePairs";
 import type { FoldKinds, Scope } from "./api";

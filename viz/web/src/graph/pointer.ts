@@ -2,7 +2,7 @@
  * The pointer over the panes: it moves the cameras, chooses and opens, and what it is over says
  * what it is. Knows what was hit, not what follows from it: that is the stage's.
  */
-import type { Group } from "../model/neighbourhood";
+import type { Group } from "../model/fold/neighbourhood";
 import { listen } from "./gestures";
 import { type Hit, hitTest } from "./paint/hit";
 import type { Pane } from "./paint/pane";

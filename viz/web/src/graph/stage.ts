@@ -7,7 +7,7 @@
  */
 import type { Bundle } from "../data/messages/bundle";
 import { describeSlot } from "../model/diff";
-import type { Group } from "../model/neighbourhood";
+import type { Group } from "../model/fold/neighbourhood";
 import { type StatePairs, stepPairs } from "../model/pair/statePairs";
 import { timelineOf } from "../model/timeline";
 import type {

@@ -5,7 +5,7 @@
  * A time is coloured where repeated measurements leave 1 out of the interval of its ratio, and both sides
  * compute the same. What was measured once is never coloured; what is counted is exact.
  */
-import type { Interval } from "../data/messages/trials/times";
+import type { Interval } from "../data/messages/compare";
 
 /** How a ratio reads. */
 export interface Said {

@@ -3,8 +3,8 @@ import { count, place, short } from "../state/format";
 import { goStep } from "../state/actions";
 import { arrived, bundle, currentKernel, currentRow, ruleName, rules, step } from "../state/state";
 import type { RewriteError } from "../data/messages/bundle";
-import { Clipped, openEditor, Place } from "../ui/Text";
-import { copyText } from "../ui/copy";
+import { Clipped, openEditor, Place } from "../ui/code/Text";
+import { copyText } from "../ui/code/copy";
 import { Icon } from "../ui/Icon";
 
 export function Banner() {

@@ -6,7 +6,7 @@ import type { Rect } from "../../src/graph/view/rect";
 import { Scene } from "../../src/graph/picture/scene";
 import { inSlices } from "../../src/graph/picture/slices";
 import { walkFrom } from "../../src/graph/walk";
-import { allSlots, layoutInputOf } from "../../src/model/around";
+import { allSlots, layoutInputOf } from "../../src/model/around/around";
 import { stepDiff } from "../../src/model/diff";
 import { BOX_H, BOX_W, layout } from "../../src/model/layout/layered";
 import { stepPairs } from "../../src/model/pair/statePairs";

@@ -6,7 +6,7 @@ import { Picture } from "../../src/graph/picture/picture";
 import { joinRects, overlap, type Rect } from "../../src/graph/view/rect";
 import type { Content } from "../../src/graph/picture/scene";
 import { type Overlay, Views } from "../../src/graph/views";
-import { allSlots, layoutInputOf } from "../../src/model/around";
+import { allSlots, layoutInputOf } from "../../src/model/around/around";
 import { stepDiff } from "../../src/model/diff";
 import { layout } from "../../src/model/layout/layered";
 import { stepPairs } from "../../src/model/pair/statePairs";

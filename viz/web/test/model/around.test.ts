@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Bundle, Dialect } from "../../src/data/messages/bundle";
-import { Drawn } from "../../src/model/around";
+import { Drawn } from "../../src/model/around/around";
 import { stepDiff } from "../../src/model/diff";
-import { AROUND, neighbourhood, type Neighbourhood } from "../../src/model/neighbourhood";
+import { AROUND, neighbourhood, type Neighbourhood } from "../../src/model/fold/neighbourhood";
 import { groupAt, OP_GROUPS, shortOp, wordsOf } from "../../src/model/ops";
 import { stepPairs } from "../../src/model/pair/statePairs";
 import { Replay } from "../../src/model/replay";

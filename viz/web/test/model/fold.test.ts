@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import type { Bundle } from "../../src/data/messages/bundle";
-import { allSlots, headsOf, layoutInputOf } from "../../src/model/around";
+import { allSlots, headsOf, layoutInputOf } from "../../src/model/around/around";
 import { stepDiff } from "../../src/model/diff";
 import { BoxGraph, insidesOf } from "../../src/model/fold/boxes";
 import { type Fold, foldOf, type FoldOptions } from "../../src/model/fold/fold";
 import { Folding } from "../../src/model/fold/folding";
 import { type Structure, structureNow } from "../../src/model/fold/structure";
 import { cutMiddle, describeBox, expressionOf } from "../../src/model/fold/words";
-import { AROUND, neighbourhood } from "../../src/model/neighbourhood";
-import { Pages, placeIn } from "../../src/model/pages";
+import { AROUND, neighbourhood } from "../../src/model/fold/neighbourhood";
+import { Pages, placeIn } from "../../src/model/around/pages";
 import { stepPairs } from "../../src/model/pair/statePairs";
 import { Replay } from "../../src/model/replay";
 import { Timeline, timelineOf } from "../../src/model/timeline";

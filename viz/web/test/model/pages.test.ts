@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { allSlots } from "../../src/model/around";
+import { allSlots } from "../../src/model/around/around";
 import { BOX_W } from "../../src/model/layout/layered";
-import { AROUND } from "../../src/model/neighbourhood";
-import { Pages, placeIn } from "../../src/model/pages";
+import { AROUND } from "../../src/model/fold/neighbourhood";
+import { Pages, placeIn } from "../../src/model/around/pages";
 import { stepPairs } from "../../src/model/pair/statePairs";
 import { Replay } from "../../src/model/replay";
 import { bundleOf, chains, designBundle, type Graph, mesh, random } from "./fixtures";

@@ -1,7 +1,19 @@
 /** Two runs side by side: what one compiler did that the other did not. Numbers are those of each
  * run; `a` is the run that was, `b` the one that is. */
 
-import type { Interval } from "./trials/times";
+/** New time over old, and the interval that holds it with 95 %. */
+export interface Interval {
+  ratio: number;
+  low: number;
+  high: number;
+}
+
+/** Of two programs in turn, the median ratio; microseconds of both. */
+export interface Times extends Interval {
+  old: number;
+  new: number;
+  turns: number;
+}
 
 /** added: in B only; removed: in A only. */
 export type Change = "equal" | "changed" | "added" | "removed";

@@ -1,5 +1,5 @@
 /** What lies under the pointer: a node or box, a far-away group, a handle, or nothing. */
-import type { Group } from "../../model/neighbourhood";
+import type { Group } from "../../model/fold/neighbourhood";
 import { HANDLE, handleAt, PILL_H, PILL_W, signScale } from "./marks";
 import { levelOf } from "./nodes";
 import type { Pane } from "./pane";

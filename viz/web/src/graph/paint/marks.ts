@@ -7,7 +7,7 @@
 import { titleOf, uidOf } from "../../model/content";
 import { BOX_H, BOX_W } from "../../model/layout/layered";
 import { portOffset, trace } from "../../model/layout/route";
-import type { Group } from "../../model/neighbourhood";
+import type { Group } from "../../model/fold/neighbourhood";
 import { BoxGraph, type Inside } from "../../model/fold/boxes";
 import { membersAt } from "../../model/fold/fold";
 import { cutMiddle } from "../../model/fold/words";

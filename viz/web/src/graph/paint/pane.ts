@@ -6,7 +6,7 @@
  * the kept picture moved and scaled, and the sharp one is made in slices meanwhile: no frame waits.
  * Never decides what is shown and never listens to events.
  */
-import type { Group } from "../../model/neighbourhood";
+import type { Group } from "../../model/fold/neighbourhood";
 import { membersAt } from "../../model/fold/fold";
 import { Camera, type View } from "../view/camera";
 import { drawable, paintChangedEdges, paintEdge, paintSameEdges } from "./edges";

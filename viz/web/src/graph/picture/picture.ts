@@ -5,7 +5,7 @@
  * a frame is that of what is visible. Never changes once made: stepping moves nothing. Pictures of
  * one world have what two neighbouring steps draw at the same place.
  */
-import { isDrawn, placesIn } from "../../model/around";
+import { isDrawn, placesIn } from "../../model/around/around";
 import { type Fold, membersAt } from "../../model/fold/fold";
 import { BOX_H, BOX_W, type Layout } from "../../model/layout/layered";
 import { type PathSink, portOffset, trace } from "../../model/layout/route";

@@ -5,12 +5,12 @@
  * asked for. Nothing that two neighbouring steps draw moves: what they share lies in one picture,
  * or at the same place in two pictures of one world.
  */
-import { allSlots, headsOf, layoutInputOf } from "../../model/around";
+import { allSlots, headsOf, layoutInputOf } from "../../model/around/around";
 import type { Box } from "../../model/fold/fold";
 import { type Folding, unfolded } from "../../model/fold/folding";
 import { BOX_W, type Layout } from "../../model/layout/layered";
-import { AROUND, type NeighbourhoodOptions } from "../../model/neighbourhood";
-import { type Page, Pages } from "../../model/pages";
+import { AROUND, type NeighbourhoodOptions } from "../../model/fold/neighbourhood";
+import { type Page, Pages } from "../../model/around/pages";
 import type { StatePairs } from "../../model/pair/statePairs";
 import type { Timeline } from "../../model/timeline";
 import type { Layouter } from "./layouter";

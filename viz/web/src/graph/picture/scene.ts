@@ -4,10 +4,10 @@
  * Pure questions to the model; never draws.
  */
 import type { EdgeChange, StepDiff } from "../../model/diff";
-import { isDrawn } from "../../model/around";
+import { isDrawn } from "../../model/around/around";
 import { type Inside, insidesOf } from "../../model/fold/boxes";
 import { type Box, type Fold, membersAt } from "../../model/fold/fold";
-import type { Group, Neighbourhood } from "../../model/neighbourhood";
+import type { Group, Neighbourhood } from "../../model/fold/neighbourhood";
 import type { Replay } from "../../model/replay";
 import type { OpGroup } from "../../model/ops";
 import { BOX_H, BOX_W } from "../../model/layout/layered";

@@ -5,7 +5,7 @@
  * (rows.ts). Pictures and pages know nothing else of where they are. Pure.
  */
 import { stepDiff, type StepDiff } from "../diff";
-import { AROUND } from "../neighbourhood";
+import { AROUND } from "../fold/neighbourhood";
 import type { Replay } from "../replay";
 import type { Timeline } from "../timeline";
 

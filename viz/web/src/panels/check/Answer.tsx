@@ -11,7 +11,7 @@ import type {
 import { countsWords, KINDS } from "../../parts/check/marks";
 import type { WrongPlace } from "../../parts/check/bisect";
 import { count, plural, short } from "../../state/format";
-import { Clipped, Place } from "../../ui/Text";
+import { Clipped, Place } from "../../ui/code/Text";
 import { kernelCount } from "../../state/state";
 
 type Show = (at: WrongPlace) => void;

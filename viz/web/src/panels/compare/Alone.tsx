@@ -4,8 +4,8 @@ import { useRecent } from "../../parts/traces/recent";
 import { allData } from "../../state/actions";
 import { plural, short } from "../../state/format";
 import { openRuns } from "../../state/state";
-import { CopyButton } from "../../ui/copy";
-import { compareWith } from "./RunChooser";
+import { CopyButton } from "../../ui/code/copy";
+import { compareWith } from "./overview/RunChooser";
 
 const MOST = 8;
 

@@ -5,7 +5,7 @@ import { openRuns } from "../../state/state";
 import { Alone } from "./Alone";
 import { isPairOpen } from "./data/ask";
 import { comparison, watchedPair } from "./data/store";
-import { compareLink } from "./link";
+import { compareLink } from "./data/link";
 import { First } from "./overview/First";
 import { Head, Totals } from "./overview/Head";
 import { Kernels } from "./overview/Kernels";

@@ -14,10 +14,10 @@ import {
   states,
   walkThrough,
 } from "./data/walk";
-import { compareLink, compareRuns, show, TABS } from "./link";
+import { compareLink, compareRuns, show, TABS } from "./data/link";
 import { listed } from "./overview/Kernels";
 import { nextDifferenceOfText } from "./source/Sources";
-import { stage } from "./walk/mount";
+import { stage } from "./data/mount";
 import { difference } from "./walk/Strip";
 
 const walking = (): boolean => compareLink.value.walk !== null;

@@ -12,7 +12,7 @@ import { comparison, watchedPair, watchedScope } from "./data/store";
 import { enter, startSubject } from "./data/subject";
 import { startTexts } from "./data/texts";
 import { watchedPasses } from "./data/walk";
-import { compareLink, show } from "./link";
+import { compareLink, show } from "./data/link";
 
 export const comparePanel: PagePanel = {
   id: "compare",

@@ -15,7 +15,7 @@ import {
 import { emulatorLink } from "../../parts/emulation/link";
 import { at, goTo, runOn, stepBy } from "../../parts/emulation/stepping";
 import { kindName } from "../../parts/kernel/columns";
-import { editOf } from "../../parts/source/edits";
+import { editOf } from "../../parts/run/edits";
 import { data } from "../../state/actions";
 import { count } from "../../state/format";
 import { Icon, type IconName } from "../../ui/Icon";

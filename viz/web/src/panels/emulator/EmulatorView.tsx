@@ -10,7 +10,7 @@ import {
   state,
 } from "../../parts/emulation/store";
 import { kernel, progress } from "../../parts/kernel/kernel";
-import { lineOf } from "../../parts/source/edits";
+import { lineOf } from "../../parts/run/edits";
 import { data } from "../../state/actions";
 import { clip, count } from "../../state/format";
 import { run } from "../../state/state";

@@ -1,6 +1,6 @@
 /** Editing the text that is emulated: the editor is where sources are. */
 import { emulatedColumn } from "../../parts/emulation/store";
-import { beginEdit, editOf, showEdit } from "../../parts/source/edits";
+import { beginEdit, editOf, showEdit } from "../../parts/run/edits";
 import { go } from "../../state/actions";
 
 export function editText(): void {

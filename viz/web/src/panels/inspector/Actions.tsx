@@ -11,7 +11,7 @@ import { currentKernel, view } from "../../state/state";
 import { copyLink } from "../../parts/traces/copyLink";
 import { Icon } from "../../ui/Icon";
 import { Menu, MenuItem } from "../../ui/over/Menu";
-import { openEditor } from "../../ui/Text";
+import { openEditor } from "../../ui/code/Text";
 import { openChooser } from "./why/commands";
 
 /** Id of the button. */

@@ -20,7 +20,7 @@ import {
 import { groupAt } from "../../model/ops";
 import { movedSources } from "../../model/replay";
 import { walkButtons } from "../../parts/walkButtons";
-import { Clipped, Place, Places } from "../../ui/Text";
+import { Clipped, Place, Places } from "../../ui/code/Text";
 import { slotName } from "../../parts/slotName";
 import { Disclosure } from "../../ui/over/Disclosure";
 import { linkedLines } from "../../parts/kernel/link";

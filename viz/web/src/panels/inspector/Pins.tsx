@@ -2,7 +2,7 @@
 import { go, openNode } from "../../state/actions";
 import { short } from "../../state/format";
 import { Icon } from "../../ui/Icon";
-import { Clipped } from "../../ui/Text";
+import { Clipped } from "../../ui/code/Text";
 import { pins, unpin, type Pin } from "./pinned";
 
 export function Pins() {

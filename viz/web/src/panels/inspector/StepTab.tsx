@@ -14,7 +14,7 @@ import {
   view,
 } from "../../state/state";
 import type { Rule } from "../../data/messages/rule";
-import { Clipped, Place } from "../../ui/Text";
+import { Clipped, Place } from "../../ui/code/Text";
 import { Disclosure } from "../../ui/over/Disclosure";
 import { slotName } from "../../parts/slotName";
 import type { Step } from "../../data/messages/bundle";

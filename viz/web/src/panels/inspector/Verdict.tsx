@@ -4,7 +4,7 @@ import { signOf, SIGNS, verdictWords } from "../../parts/check/marks";
 import type { Verdict } from "../../data/messages/trials/verdicts";
 import { plural, short, tiny } from "../../state/format";
 import { step } from "../../state/state";
-import { Clipped } from "../../ui/Text";
+import { Clipped } from "../../ui/code/Text";
 
 /** Behind the name of the rule: opens the control. */
 export function VerdictBadge() {

@@ -3,7 +3,7 @@ import { ACTIONS } from "./Actions";
 import { SMALL } from "./why/commands";
 import { walkHistory } from "./history/along";
 import { togglePin } from "./pinned";
-import { openEditor } from "../../ui/Text";
+import { openEditor } from "../../ui/code/Text";
 import { clearFilters, go, select, toggleNodeFilter, toggleRuleFilter } from "../../state/actions";
 import type { Tab } from "../../state/link/view";
 import { pressButton } from "../../state/regions";

@@ -9,7 +9,7 @@ import { Kernels } from "./table/Kernels";
 import { Lines } from "./run/Lines";
 import { Notes } from "./run/Notes";
 import { Costs, Problems, RecentRuns } from "./run/Lists";
-import { overview, watched } from "./store";
+import { overview, watched } from "./data/store";
 
 export function OverviewView() {
   if (kernelPage.value !== null) return <KernelView />;

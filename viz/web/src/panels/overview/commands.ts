@@ -1,11 +1,11 @@
 /** Commands of the overview, and of the page of a kernel. */
 import type { Command } from "../../parts/command";
-import { canEdit, editSource } from "../../parts/source/edits";
+import { canEdit, editSource } from "../../parts/run/edits";
 import { announce, openContext, setPage } from "../../state/actions";
 import { currentKernel, kernelPage } from "../../state/state";
 import { nextOrder } from "../../ui/SortHead";
-import { list, overviewLink } from "./link";
-import { columns, kernels } from "./store";
+import { list, overviewLink } from "./data/link";
+import { columns, kernels } from "./data/store";
 
 const listed = (): boolean => kernelPage.value === null && kernels.value.length > 1;
 const onKernel = (): boolean => currentKernel.value !== null && kernelPage.value !== null;

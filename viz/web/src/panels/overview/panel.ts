@@ -4,9 +4,9 @@ import { setPage } from "../../state/actions";
 import { kernelPage } from "../../state/state";
 import { overviewCommands } from "./commands";
 import { watchedKernel } from "./kernel/store";
-import { overviewLink } from "./link";
+import { overviewLink } from "./data/link";
 import { OverviewView } from "./OverviewView";
-import { overview, watched, watchedLines } from "./store";
+import { overview, watched, watchedLines } from "./data/store";
 
 export const overviewPanel: PagePanel = {
   id: "overview",

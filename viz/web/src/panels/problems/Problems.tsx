@@ -2,8 +2,8 @@
 import { openRewrite } from "../../state/actions";
 import { count } from "../../state/format";
 import { overlay, ownProblems, rewriteRows, run } from "../../state/state";
-import { Clipped } from "../../ui/Text";
-import { copyText } from "../../ui/copy";
+import { Clipped } from "../../ui/code/Text";
+import { copyText } from "../../ui/code/copy";
 import { Sheet } from "../../ui/over/Sheet";
 
 export function Problems() {

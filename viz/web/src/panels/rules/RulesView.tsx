@@ -7,9 +7,9 @@ import { RuleText } from "../../parts/rule/RuleText";
 import { Highlight } from "../../ui/Highlight";
 import { Icon } from "../../ui/Icon";
 import { SortHead } from "../../ui/SortHead";
-import { Place } from "../../ui/Text";
+import { Place } from "../../ui/code/Text";
 import { VirtualList } from "../../ui/VirtualList";
-import { meanOf, REST, REST_NAME, REST_TITLE, shareOf, whyNever, type Cost } from "./costs";
+import { meanOf, REST, REST_NAME, REST_TITLE, shareOf, whyNever, type Cost } from "./data/costs";
 import {
   chosen,
   chosenCost,
@@ -25,11 +25,11 @@ import {
   showSteps,
   triesKnown,
   watchedTotals,
-} from "./store";
-import { openPassRules, openRule, rulesLink, list } from "./link";
+} from "./data/store";
+import { openPassRules, openRule, rulesLink, list } from "./data/link";
 import { RulePage } from "./page/RulePage";
 import { PassRules } from "./pass/PassRules";
-import { Sums } from "./Sums";
+import { Sums } from "./data/Sums";
 
 const LINE = 28;
 

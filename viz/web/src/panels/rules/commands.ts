@@ -9,10 +9,10 @@ import {
   ruleTotals,
   showSteps,
   triesKnown,
-} from "./store";
+} from "./data/store";
 import { nextOrder } from "../../ui/SortHead";
 import type { Command } from "../../parts/command";
-import { openPassRules, openRule, rulesLink, list } from "./link";
+import { openPassRules, openRule, rulesLink, list } from "./data/link";
 import { openNext, pageOf, passes, rulePage } from "./page/store";
 import { passOf } from "./pass/store";
 

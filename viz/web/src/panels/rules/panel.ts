@@ -1,11 +1,11 @@
 /** What rules did and cost, as the page knows it. */
 import type { PagePanel } from "../../parts/panel";
 import { rulesCommands } from "./commands";
-import { openPassRules, openRule, rulesLink } from "./link";
+import { openPassRules, openRule, rulesLink } from "./data/link";
 import { pageOf, watchedPage } from "./page/store";
 import { passOf, watchedPass } from "./pass/store";
 import { RulesView } from "./RulesView";
-import { watchedTotals } from "./store";
+import { watchedTotals } from "./data/store";
 import { focusField } from "../../state/regions";
 
 export const rulesPanel: PagePanel = {

@@ -5,7 +5,7 @@
 import { sourcesSize, toggleSources } from "../../parts/kernel/room";
 import { PassTextCounts, PassTextPane } from "../../parts/passtext/PassTextPane";
 import { besideGraphs, hasTexts } from "../../parts/passtext/store";
-import { wideEdit } from "../../parts/source/edits";
+import { wideEdit } from "../../parts/run/edits";
 import { KernelSources } from "../../parts/sources/KernelSources";
 import { currentKernel, currentSchedule, view } from "../../state/state";
 import { Divider } from "../../ui/Divider";

@@ -8,7 +8,7 @@ import {
   editSource,
   revert,
   runEdited,
-} from "../../parts/source/edits";
+} from "../../parts/run/edits";
 import { asked, changesSomething } from "../../parts/whatif/asked";
 import { canTry, compareWith, isRunning } from "../../parts/whatif/store";
 import { canKeepText, keepText } from "../../parts/whatif/texts";

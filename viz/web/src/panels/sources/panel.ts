@@ -5,7 +5,7 @@ import type { FramePanel } from "../../parts/panel";
 import { sourcesCommands } from "./commands";
 import { SourcesPanel } from "./SourcesPanel";
 import { wideColumn } from "../../parts/kernel/room";
-import { wideEdit } from "../../parts/source/edits";
+import { wideEdit } from "../../parts/run/edits";
 import { startSince } from "../../ui/code/since";
 import { clearLine, startLit } from "../../parts/source/lit";
 

@@ -7,7 +7,7 @@ import { closeEnding, ending } from "../../state/ending";
 import { baseName } from "../../state/format";
 import { retryNow } from "../../state/live";
 import { run } from "../../state/state";
-import { copyText } from "../../ui/copy";
+import { copyText } from "../../ui/code/copy";
 
 function said(gone: boolean): Said | null {
   const now = ending.value;

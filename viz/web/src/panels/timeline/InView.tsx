@@ -5,9 +5,9 @@ import { SortHead, sorted, type Column } from "../../ui/SortHead";
 import { VirtualList } from "../../ui/VirtualList";
 import { namePick, pickedName } from "./data/pick";
 import { HUES, type Total } from "./data/spans";
-import { inView, litName, timelineData } from "./store";
-import { timelineLink, goTimeline } from "./link";
-import { kernelNamed } from "./jump";
+import { inView, litName, timelineData } from "./data/store";
+import { timelineLink, goTimeline } from "./data/link";
+import { kernelNamed } from "./data/jump";
 
 const LINE = 26;
 const LONGEST = 20_000;

@@ -9,7 +9,7 @@ import { InView } from "./InView";
 import { saveTraceEvents } from "./save";
 import { Selected } from "./selected/Selected";
 import { panned, timeText } from "./data/scale";
-import { end, lanes, part, show, shown, spanRows, timeline, timelineData } from "./store";
+import { end, lanes, part, show, shown, spanRows, timeline, timelineData } from "./data/store";
 import { Tracks } from "./Tracks";
 
 const PARTS = [

@@ -4,7 +4,7 @@ import { bytes, plural } from "../../state/format";
 import { themeVersion } from "../../state/theme";
 import { prepare } from "../../ui/canvas";
 import { Icon } from "../../ui/Icon";
-import { openPicked } from "./jump";
+import { openPicked } from "./data/jump";
 import { drawTracks, palette, RULER } from "./draw";
 import { namePick } from "./data/pick";
 import { panned, timeText } from "./data/scale";
@@ -24,8 +24,8 @@ import {
   timelineData,
   toggleOpened,
   zoom,
-} from "./store";
-import { timelineLink, goTimeline } from "./link";
+} from "./data/store";
+import { timelineLink, goTimeline } from "./data/link";
 
 const CLICK = 4;
 const SLACK = 5;

@@ -1,9 +1,9 @@
 /** Commands of the timeline. */
-import { canOpen, openPicked } from "./jump";
+import { canOpen, openPicked } from "./data/jump";
 import { saveTraceEvents } from "./save";
-import { end, lanes, mark, nextMark, pan, picked, pickNext, pickPeak, show, timelineData, zoom, zoomToPicked } from "./store";
+import { end, lanes, mark, nextMark, pan, picked, pickNext, pickPeak, show, timelineData, zoom, zoomToPicked } from "./data/store";
 import type { Command } from "../../parts/command";
-import { timelineLink, goTimeline } from "./link";
+import { timelineLink, goTimeline } from "./data/link";
 
 const here = (): boolean => timelineData.value !== null;
 const command = (

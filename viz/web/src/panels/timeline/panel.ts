@@ -2,11 +2,11 @@
 import type { PagePanel } from "../../parts/panel";
 import { isTimed, view } from "../../state/state";
 import { timelineCommands } from "./commands";
-import { enter, startSubject } from "./jump";
-import { goTimeline, timelineLink } from "./link";
-import { timeline } from "./store";
+import { enter, startSubject } from "./data/jump";
+import { goTimeline, timelineLink } from "./data/link";
+import { timeline } from "./data/store";
 import { TimelineView } from "./TimelineView";
-import { startWork } from "./rate";
+import { startWork } from "./data/rate";
 
 export const timelinePanel: PagePanel = {
   id: "timeline",

@@ -3,7 +3,7 @@ import { announce } from "../../state/actions";
 import { saveFile } from "../../state/save";
 import { run } from "../../state/state";
 import { traceEvents } from "../../data/traceEvents";
-import { timelineData } from "./store";
+import { timelineData } from "./data/store";
 
 export function saveTraceEvents(): void {
   const data = timelineData.peek();

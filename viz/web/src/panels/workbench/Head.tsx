@@ -8,9 +8,9 @@ import { kernel } from "../../parts/kernel/kernel";
 import { scaled } from "../../parts/speed";
 import { Icon } from "../../ui/Icon";
 import { Menu, MenuItem } from "../../ui/over/Menu";
-import { cancelBench, canRunBoth, runBoth, state } from "./bench";
-import { benchInputs, chooseInputs, inputKinds } from "./inputs";
-import { benchDevice, benchTarget, chooseDevice, chooseTarget, devices, whyNot } from "./where";
+import { cancelBench, canRunBoth, runBoth, state } from "./data/bench";
+import { benchInputs, chooseInputs, inputKinds } from "./data/inputs";
+import { benchDevice, benchTarget, chooseDevice, chooseTarget, devices, whyNot } from "./data/where";
 
 const MOST = 200;
 

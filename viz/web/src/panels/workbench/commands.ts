@@ -1,14 +1,14 @@
 /** Commands of the workbench. */
 import type { Command } from "../../parts/command";
 import { canLaunch } from "../../parts/run/RunBox";
-import { editOf, revert } from "../../parts/source/edits";
+import { editOf, revert } from "../../parts/run/edits";
 import { runOnDevices } from "./change/devices";
 import { addOpt, isReset, known, resetOpts } from "./change/opts";
-import { canKeep, canRunBoth, cancelBench, keepChange, runBoth, state } from "./bench";
-import { chooseInputs, inputKinds } from "./inputs";
+import { canKeep, canRunBoth, cancelBench, keepChange, runBoth, state } from "./data/bench";
+import { chooseInputs, inputKinds } from "./data/inputs";
 import { canSearch, cancelSearch, search, searchOpts, width, WIDTHS } from "./change/search";
 import { canEdit, editText, showText } from "./text/texts";
-import { chooseDevice, column, devices } from "./where";
+import { chooseDevice, column, devices } from "./data/where";
 
 const command = (
   id: string,

@@ -7,11 +7,11 @@ import { cancelRun } from "../../parts/run/RunBox";
 import { effect } from "@preact/signals";
 import { startOpts } from "./change/opts";
 import { cancelSearch, startSearch } from "./change/search";
-import { cancelBench, startBench } from "./bench";
+import { cancelBench, startBench } from "./data/bench";
 import { moreCommands, workbenchCommands } from "./commands";
-import { workbenchLink } from "./link";
+import { workbenchLink } from "./data/link";
 import { startTexts } from "./text/texts";
-import { isOpen } from "./where";
+import { isOpen } from "./data/where";
 import { WorkbenchView } from "./WorkbenchView";
 
 export const workbenchPanel: PagePanel = {

@@ -7,7 +7,7 @@ import type { ApiProblem } from "../../data/messages/job";
 import { columnKey, kindName, kindOf } from "../kernel/columns";
 import { kernel, progress } from "../kernel/kernel";
 import { runOpts } from "../run/RunHow";
-import { type Edit, editOf, outcomeOf } from "../source/edits";
+import { type Edit, editOf, outcomeOf } from "../run/edits";
 import { data, go, reportProblem } from "../../state/actions";
 import { EMULATOR } from "../../state/link/view";
 import { run, view } from "../../state/state";

@@ -7,7 +7,7 @@ import type { Rule } from "../../data/messages/rule";
 import { compared, ruleToday } from "../../ui/code/since";
 import { CodeLines } from "../../ui/code/CodeLines";
 import { Icon } from "../../ui/Icon";
-import { Clipped, Place } from "../../ui/Text";
+import { Clipped, Place } from "../../ui/code/Text";
 import { isPass, isRecorded } from "./patternWords";
 import { PatternView } from "./PatternView";
 import { partsOf, restOfDoc } from "./ruleSource";

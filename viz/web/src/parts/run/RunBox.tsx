@@ -13,7 +13,7 @@ import { quantile } from "./histogram";
 import { kernel, progress } from "../kernel/kernel";
 import { Compared, Outcome } from "./Outcome";
 import { runDevice, RunHow, runOpts, whyNoDevice } from "./RunHow";
-import { COMPILERS } from "../source/versions";
+import { COMPILERS } from "../kernel/versions";
 import { withRun } from "./runs";
 
 const LAUNCHES = 100;

@@ -2,7 +2,7 @@
 import { useMemo } from "preact/hooks";
 import { clip, count, plural } from "../../state/format";
 import { lineDiff, type Line } from "./lineDiff";
-import type { Edit } from "./edits";
+import type { Edit } from "../run/edits";
 
 const CONTEXT = 3;
 const LONGEST_LINE = 2000;

@@ -15,8 +15,8 @@ import {
   editAgain,
   versions,
   wideEdit,
-} from "./edits";
-import { sameChoices } from "./versions";
+} from "../run/edits";
+import { sameChoices } from "../kernel/versions";
 import { canEmulateColumn, emulateColumn } from "../emulation/store";
 import { canLaunch, Failed } from "../run/RunBox";
 import { MenuItem, Menu } from "../../ui/over/Menu";

@@ -7,7 +7,7 @@ import { languageOf } from "../../ui/code/languages";
 import { columnKey, kindName } from "../kernel/columns";
 import { NOTHING } from "../kernel/lines";
 import { EditState } from "./Editing";
-import { begun as beginning, changeText, editOf, lineOf, takesFocus } from "./edits";
+import { begun as beginning, changeText, editOf, lineOf, takesFocus } from "../run/edits";
 import { Facts } from "./Facts";
 import { sourceEditor, type Signs, type SourceEditor } from "./editor";
 import { type Linked, nearest } from "./linked";

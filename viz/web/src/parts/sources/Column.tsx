@@ -2,7 +2,7 @@
 import { kindName, kindOf, targetOf } from "../kernel/columns";
 import { FactList } from "../source/Facts";
 import { Menu } from "../../ui/over/Menu";
-import { CopyButton } from "../../ui/copy";
+import { CopyButton } from "../../ui/code/copy";
 import type { SourcesModel } from "./model";
 import { Stepper } from "./Stepper";
 

@@ -4,7 +4,7 @@ import { short } from "../../state/format";
 import { hovered, run, view } from "../../state/state";
 import type { Artifact } from "../../data/messages/kernel";
 import { compilesUnasked, saidOf, since } from "../../ui/code/since";
-import { CopyButton } from "../../ui/copy";
+import { CopyButton } from "../../ui/code/copy";
 import {
   chooseColumns,
   columnKey,
@@ -33,7 +33,7 @@ import { slotName } from "../slotName";
 import { DiffPane } from "../source/DiffPane";
 import { nodesBehind, showNodes } from "./behind";
 import { EditButtons } from "../source/Editing";
-import { editOf } from "../source/edits";
+import { editOf } from "../run/edits";
 import { linked } from "../source/lit";
 import { compilingFor, Missing, Progress } from "./Missing";
 import { SourceText } from "../source/SourceText";

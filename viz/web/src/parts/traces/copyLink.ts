@@ -4,7 +4,7 @@ import { fileName } from "../../state/actions";
 import { flushAddress } from "../../state/link/address";
 import { namingTrace } from "../../state/link/named";
 import { run } from "../../state/state";
-import { copyText, SAID_MS } from "../../ui/copy";
+import { copyText, SAID_MS } from "../../ui/code/copy";
 
 export const linkCopied = signal(false);
 

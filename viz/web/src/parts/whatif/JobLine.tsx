@@ -1,6 +1,6 @@
 /** How far the job is, or why it failed. Its room is always there. */
 import { short } from "../../state/format";
-import { Clipped } from "../../ui/Text";
+import { Clipped } from "../../ui/code/Text";
 import { asked, wordsOf } from "./asked";
 import { job } from "./store";
 

@@ -4,7 +4,7 @@ import type { VariantRow } from "../../data/messages/trials/whatif";
 import { count, plural, short } from "../../state/format";
 import { Icon } from "../../ui/Icon";
 import { Menu, MenuItem } from "../../ui/over/Menu";
-import { Clipped } from "../../ui/Text";
+import { Clipped } from "../../ui/code/Text";
 import { Failed } from "../Failed";
 import { intervalWords, saidOfTimes } from "../ratio";
 import { asked } from "./asked";

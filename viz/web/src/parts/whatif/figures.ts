@@ -1,5 +1,5 @@
 /** Figures of a variant, and what came of it, in words. Pure. */
-import type { Times } from "../../data/messages/trials/times";
+import type { Times } from "../../data/messages/compare";
 import type { TriedVariant, VariantRow } from "../../data/messages/trials/whatif";
 import { figureOf, intervalWords } from "../ratio";
 import { count, micros, plural } from "../../state/format";

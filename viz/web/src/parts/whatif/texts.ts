@@ -3,7 +3,7 @@ import { asProblem } from "../../data/backend";
 import { announce, data, reportProblem } from "../../state/actions";
 import { columnKey, kindName, kindOf, targetOf } from "../kernel/columns";
 import { kernel } from "../kernel/kernel";
-import { deviceFor, editAgain, editOf } from "../source/edits";
+import { deviceFor, editAgain, editOf } from "../run/edits";
 import { NOTHING } from "./asked";
 import { canTry, isRunning, keepVariant } from "./store";
 

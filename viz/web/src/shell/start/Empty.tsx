@@ -1,5 +1,5 @@
 /** Nothing recorded yet, or nothing to be had: one sentence, one command to copy. */
-import { CopyButton } from "../../ui/copy";
+import { CopyButton } from "../../ui/code/copy";
 import { allData } from "../../state/actions";
 import { retryNow } from "../../state/live";
 import { short } from "../../state/format";

@@ -1,7 +1,7 @@
 /** A place in a file: the text that the trace holds of it, whatever the file says today, or why none. */
 import { signal } from "@preact/signals";
 import { CodeLines } from "./CodeLines";
-import { CopyButton } from "../copy";
+import { CopyButton } from "./copy";
 import { Sheet } from "../over/Sheet";
 import { short } from "../../state/format";
 import { saidOf } from "./since";

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { pairsInputOf } from "../../../src/model/around";
+import { pairsInputOf } from "../../../src/model/around/around";
 import { layout, type Layout } from "../../../src/model/layout/layered";
 import { quality } from "../../../src/model/layout/measure";
-import { AROUND } from "../../../src/model/neighbourhood";
-import { Pages, placeIn } from "../../../src/model/pages";
+import { AROUND } from "../../../src/model/fold/neighbourhood";
+import { Pages, placeIn } from "../../../src/model/around/pages";
 import { joint } from "../../../src/model/pair/joint";
 import {
   alignedPairs, kindOfRow, kindsIn, nextDifference, pairedUp, rowOfStep, rowsOf, withStates,

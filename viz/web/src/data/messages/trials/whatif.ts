@@ -1,6 +1,6 @@
 /** Kernels compiled otherwise: variants that are kept, replays, rules that have changed. */
 import type { ApiProblem } from "../job";
-import type { Times } from "./times";
+import type { Times } from "../compare";
 
 /** In what a kernel is compiled otherwise. */
 export interface VariantSpec {

@@ -1,5 +1,5 @@
 /** The workbench: a kernel as it is and as it is changed, and which optimisations apply. */
-import type { Times } from "./times";
+import type { Times } from "../compare";
 
 /** A number; "inf", "-inf" and "nan" are what JSON has no numbers for. */
 export type Numeric = number | string;

@@ -2,7 +2,7 @@
 import type { PairQuestions, RunData } from "../../../data/backend";
 import { allData } from "../../../state/actions";
 import { openRuns } from "../../../state/state";
-import { compareLink } from "../link";
+import { compareLink } from "./link";
 
 export type Side = "a" | "b";
 

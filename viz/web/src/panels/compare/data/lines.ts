@@ -8,7 +8,7 @@ import { type At, Linked } from "../../../parts/source/linked";
 import { nodesBehind, showNodesOf } from "../../../parts/sources/behind";
 import { announce } from "../../../state/actions";
 import { runName } from "../../../state/state";
-import { compareLink, show } from "../link";
+import { compareLink, show } from "./link";
 import type { Side } from "./ask";
 import { linesOfSide } from "./merged";
 import { runsKey, scope, scopeKey } from "./store";

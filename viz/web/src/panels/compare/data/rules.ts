@@ -2,7 +2,7 @@
 import { computed } from "@preact/signals";
 import type { Rule } from "../../../data/messages/rule";
 import { Watched } from "../../../state/watched";
-import { compareLink } from "../link";
+import { compareLink } from "./link";
 import { runData } from "./ask";
 import { comparison, isOpen } from "./store";
 

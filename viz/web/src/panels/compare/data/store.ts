@@ -11,7 +11,7 @@ import type {
 } from "../../../data/messages/compare";
 import { currentSubject, openRuns, rewriteRows, rows, runName, view } from "../../../state/state";
 import { Watched } from "../../../state/watched";
-import { compareLink, numbersOf, pairOf } from "../link";
+import { compareLink, numbersOf, pairOf } from "./link";
 import { isPairOpen, pairData } from "./ask";
 
 export const isOpen = (): boolean => view.value.page === "compare";

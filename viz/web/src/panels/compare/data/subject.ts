@@ -1,9 +1,9 @@
 /** The subject on this page: what is selected here is what the other pages show, and the other way round. */
 import { effect, untracked } from "@preact/signals";
 import type { LinkChange } from "../../../state/link/part";
-import { lookAt } from "../../../state/link/subject";
+import { lookAt } from "../../../parts/run/subject";
 import { currentSubject, rewriteRows, rowsArrived, subjectRowOf } from "../../../state/state";
-import { compareLink, numbersOf } from "../link";
+import { compareLink, numbersOf } from "./link";
 import { comparison, isOpen, keyOfScope, rowOfScope, scope, shownSide } from "./store";
 
 /** Makes what is selected the subject; what is selected by default only where there is none. */

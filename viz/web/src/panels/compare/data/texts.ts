@@ -29,7 +29,7 @@ import { PYTHON, userText } from "../../../parts/kernel/userText";
 import { allData } from "../../../state/actions";
 import { run } from "../../../state/state";
 import { Watched } from "../../../state/watched";
-import { compareLink, numbersOf, show } from "../link";
+import { compareLink, numbersOf, show } from "./link";
 import { pairData, runData, type Side } from "./ask";
 import {
   differences,

@@ -19,7 +19,7 @@ import {
 import type { StatePairs } from "../../../model/pair/statePairs";
 import { Replay } from "../../../model/replay";
 import { Watched } from "../../../state/watched";
-import { compareLink, numbersOf, pairOf, show } from "../link";
+import { compareLink, numbersOf, pairOf, show } from "./link";
 import { pairData, runData } from "./ask";
 import { comparison, firstDifference, isOpen, runsKey } from "./store";
 

@@ -5,7 +5,7 @@ import { count, short } from "../../../state/format";
 import { comparison, firstDifference, nameOfRule, ruleOf, scope } from "../data/store";
 import { equationOf } from "../data/rules";
 import { counted, firstDifferingRow, passes, walkThrough, watchedPasses } from "../data/walk";
-import { mountPair } from "../walk/mount";
+import { mountPair } from "../data/mount";
 import { namesOf } from "./Kernels";
 
 export function First() {

@@ -2,8 +2,8 @@
 import type { ComparedTotal } from "../../../data/messages/compare";
 import { count } from "../../../state/format";
 import { Icon } from "../../../ui/Icon";
-import { RunChooser } from "../RunChooser";
-import { compareLink, compareRuns, show, type Tab, TABS } from "../link";
+import { RunChooser } from "./RunChooser";
+import { compareLink, compareRuns, show, type Tab, TABS } from "../data/link";
 import { comparison } from "../data/store";
 import { figure, ratioText } from "./figures";
 

@@ -7,7 +7,7 @@ import { onSearchKeys } from "../../../state/regions";
 import { kernelCount, windowWidth } from "../../../state/state";
 import { CutMiddle } from "../../../ui/CutMiddle";
 import { SortHead, sorted } from "../../../ui/SortHead";
-import { compareLink, show } from "../link";
+import { compareLink, show } from "../data/link";
 import { comparison, keyOfScope, scope } from "../data/store";
 import {
   change,

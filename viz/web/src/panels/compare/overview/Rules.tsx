@@ -5,7 +5,7 @@ import type { Both, RulePair } from "../../../data/messages/compare";
 import { count, plural, short } from "../../../state/format";
 import { ruleOfRun } from "../../../state/link/links";
 import { onSearchKeys } from "../../../state/regions";
-import { compareLink, show } from "../link";
+import { compareLink, show } from "../data/link";
 import { comparison } from "../data/store";
 import { change, figure, ratioText } from "./figures";
 

@@ -6,7 +6,7 @@ import { Icon } from "../../../ui/Icon";
 import { differenceAt, goDifference } from "../data/lines";
 import { scope, watchedScope } from "../data/store";
 import { differencesOf, shown } from "../data/texts";
-import { compareLink, show } from "../link";
+import { compareLink, show } from "../data/link";
 import { namesOf } from "../overview/Kernels";
 import { model } from "./model";
 

@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { Failed } from "../../../parts/Failed";
 import { count, plural, short } from "../../../state/format";
 import { Menu, MenuItem } from "../../../ui/over/Menu";
-import { compareLink, numbersOf, show } from "../link";
+import { compareLink, numbersOf, show } from "../data/link";
 import { comparison, nameOfRule, scope, watchedScope } from "../data/store";
 import {
   counted,
@@ -18,7 +18,7 @@ import {
 } from "../data/walk";
 import { Sources } from "../source/Sources";
 import { namesOf } from "../overview/Kernels";
-import { busy, mountPair, stage, stats } from "./mount";
+import { busy, mountPair, stage, stats } from "../data/mount";
 import { Rules } from "./Rules";
 import { Strip } from "./Strip";
 

@@ -6,7 +6,7 @@ import { ancestry } from "../../../data/rows";
 import type { Artifact } from "../../../data/messages/kernel";
 import type { Row } from "../../../data/messages/run";
 import { walkButtons } from "../../../parts/walkButtons";
-import { Places } from "../../../ui/Text";
+import { Places } from "../../../ui/code/Text";
 import { kindName } from "../../../parts/kernel/columns";
 import { userSource } from "../../../parts/kernel/kernel";
 import { PYTHON } from "../../../parts/kernel/userText";

@@ -9,7 +9,7 @@ import { nextKernel, setPage } from "../../../state/actions";
 import { count, micros, millis, place, plural, short } from "../../../state/format";
 import { currentKernel, kernelCount, rows } from "../../../state/state";
 import { Icon } from "../../../ui/Icon";
-import { Place } from "../../../ui/Text";
+import { Place } from "../../../ui/code/Text";
 import type { KernelPage } from "../../../data/messages/overview";
 import { optsSentence } from "./opts";
 import { Passes } from "./Passes";

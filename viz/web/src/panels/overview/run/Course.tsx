@@ -7,7 +7,7 @@ import { percent } from "../../../parts/speed";
 import { followLink } from "../../../state/actions";
 import { bytes, micros } from "../../../state/format";
 import { binAt, LAYERS, layerPath, memoryPath, sharesIn, stretchOf } from "./course";
-import { overview } from "../store";
+import { overview } from "../data/store";
 
 const NAMES: Readonly<Record<Part, string>> = {
   schedule: "schedule",

@@ -2,8 +2,8 @@
 import { Go } from "../../../parts/Go";
 import { passAt } from "../../../state/link/links";
 import { run } from "../../../state/state";
-import { copyText } from "../../../ui/copy";
-import { Clipped } from "../../../ui/Text";
+import { copyText } from "../../../ui/code/copy";
+import { Clipped } from "../../../ui/code/Text";
 import { Icon } from "../../../ui/Icon";
 
 export function Failure() {

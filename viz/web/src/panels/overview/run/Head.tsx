@@ -4,9 +4,9 @@ import { pageAt } from "../../../state/link/links";
 import { ago } from "../../../parts/traces/ago";
 import { bytes, clip, count, millis, plural, short } from "../../../state/format";
 import { isTimed, kernelCount, run } from "../../../state/state";
-import { CopyButton } from "../../../ui/copy";
-import { list, overviewLink } from "../link";
-import { overview } from "../store";
+import { CopyButton } from "../../../ui/code/copy";
+import { list, overviewLink } from "../data/link";
+import { overview } from "../data/store";
 
 export function Head() {
   const r = run.value;

@@ -7,8 +7,8 @@ import { kernelAt } from "../../../state/link/links";
 import { percent } from "../../../parts/speed";
 import { count, micros, plural, short, toldApart } from "../../../state/format";
 import { saidOf } from "../../../ui/code/since";
-import { openEditor } from "../../../ui/Text";
-import { overview, steady, steadyList, textOf, textsKnown } from "../store";
+import { openEditor } from "../../../ui/code/Text";
+import { overview, steady, steadyList, textOf, textsKnown } from "../data/store";
 import { CutMiddle } from "../../../ui/CutMiddle";
 
 /** Lines that are listed before "more" is asked for, and in a tall window. */

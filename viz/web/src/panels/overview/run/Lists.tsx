@@ -11,7 +11,7 @@ import { percent } from "../../../parts/speed";
 import { ago } from "../../../parts/traces/ago";
 import { count, micros, plural, short } from "../../../state/format";
 import { kernelCount, overlay, rewriteRows, run } from "../../../state/state";
-import { overview, steady, steadyList } from "../store";
+import { overview, steady, steadyList } from "../data/store";
 
 const FEW = 5;
 

@@ -15,10 +15,10 @@ import { count, micros, place, short, tellingParts } from "../../../state/format
 import { isReference, kernelCount, rows, run } from "../../../state/state";
 import { CutMiddle } from "../../../ui/CutMiddle";
 import { SortHead } from "../../../ui/SortHead";
-import { devicesOf, isCopy, type ColumnKey, type Line } from "./columns";
-import { list, overviewLink } from "../link";
+import { devicesOf, isCopy, type ColumnKey, type Line } from "../data/columns";
+import { list, overviewLink } from "../data/link";
 import { Passes } from "./Passes";
-import { columns, FEW_KERNELS, kernels, overview, steadyList } from "../store";
+import { columns, FEW_KERNELS, kernels, overview, steadyList } from "../data/store";
 import { SpreadBars } from "./Spread";
 
 /** Kernels that are drawn at once when all are asked for; more on demand. */

@@ -10,8 +10,8 @@ import { count, micros, plural, short } from "../../../state/format";
 import { currentKernel, currentRow, rows, ruleName } from "../../../state/state";
 import { Icon } from "../../../ui/Icon";
 import { VirtualList } from "../../../ui/VirtualList";
-import { TRY_TITLE, whyNever } from "../costs";
-import { list, openRule, rulesLink } from "../link";
+import { TRY_TITLE, whyNever } from "../data/costs";
+import { list, openRule, rulesLink } from "../data/link";
 import { largestPass, type MatchedPass, sumsOf } from "./places";
 import { cursor, openMatch, openNext, passes, rulePage, timed, watchedPage } from "./store";
 

@@ -4,7 +4,7 @@ import type { RulePage } from "../../../data/messages/rule";
 import { announce, data, go } from "../../../state/actions";
 import { rows, view } from "../../../state/state";
 import { Watched } from "../../../state/watched";
-import { rulesLink } from "../link";
+import { rulesLink } from "../data/link";
 import { type MatchedPass, matchedPasses, timedPasses } from "./places";
 
 /** The rule whose page is open. */

@@ -7,10 +7,10 @@ import { count, micros, place, plural, short } from "../../../state/format";
 import { passAt } from "../../../state/link/links";
 import { rows } from "../../../state/state";
 import { Icon } from "../../../ui/Icon";
-import { Place } from "../../../ui/Text";
+import { Place } from "../../../ui/code/Text";
 import { VirtualList } from "../../../ui/VirtualList";
-import { TRY_TITLE } from "../costs";
-import { openPassRules, openRule } from "../link";
+import { TRY_TITLE } from "../data/costs";
+import { openPassRules, openRule } from "../data/link";
 import { cursor, passRules, watchedPass } from "./store";
 
 const LINE = 28;

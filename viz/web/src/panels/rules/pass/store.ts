@@ -4,7 +4,7 @@ import type { PassRules } from "../../../data/messages/rule";
 import { data } from "../../../state/actions";
 import { isLive, view } from "../../../state/state";
 import { Watched } from "../../../state/watched";
-import { rulesLink } from "../link";
+import { rulesLink } from "../data/link";
 
 /** The pass whose rules are listed. */
 export const passOf = computed(() =>

@@ -1,11 +1,11 @@
 /** What a device's memory holds at a moment: each allocation, what it was taken for, and which lines of
  * the user asked for that. */
 import { bytes, count, micros, place, plural, short } from "../../../state/format";
-import { Place } from "../../../ui/Text";
+import { Place } from "../../../ui/code/Text";
 import type { Allocation, Moment } from "../data/alive";
 import { namePick } from "../data/pick";
-import { pickNext, pickPeak } from "../store";
-import { goTimeline } from "../link";
+import { pickNext, pickPeak } from "../data/store";
+import { goTimeline } from "../data/link";
 
 /** Allocations that are listed. */
 const MOST = 200;

@@ -2,15 +2,15 @@
 import type { ComponentChildren } from "preact";
 import { bytes, count, micros, place, plural, short } from "../../../state/format";
 import { rows } from "../../../state/state";
-import { Clipped, Place } from "../../../ui/Text";
-import { canOpen, kernelNamed, openPicked, openRow, rowOf } from "../jump";
+import { Clipped, Place } from "../../../ui/code/Text";
+import { canOpen, kernelNamed, openPicked, openRow, rowOf } from "../data/jump";
 import { namePick, pickedName, type Picked } from "../data/pick";
 import { timeText } from "../data/scale";
 import { HUES, type Total } from "../data/spans";
-import { inRun, mark, moment, picked, pickNext, timelineData, zoomToPicked } from "../store";
-import { timelineLink, goTimeline } from "../link";
+import { inRun, mark, moment, picked, pickNext, timelineData, zoomToPicked } from "../data/store";
+import { timelineLink, goTimeline } from "../data/link";
 import { Held } from "./Held";
-import { rateText, work } from "../rate";
+import { rateText, work } from "../data/rate";
 
 export function Selected() {
   const p = picked.value;

@@ -4,7 +4,7 @@ import { kernel } from "../../../parts/kernel/kernel";
 import { canLaunch } from "../../../parts/run/RunBox";
 import { costOf } from "../../../parts/run/runs";
 import { short } from "../../../state/format";
-import { benchDevice } from "../where";
+import { benchDevice } from "../data/where";
 import { deviceRows, runOn } from "./devices";
 import { deviceTitle } from "../../../state/state";
 

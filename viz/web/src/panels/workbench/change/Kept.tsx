@@ -7,7 +7,7 @@ import { intervalOf } from "../../../parts/whatif/figures";
 import { compareVariants, showVariants, variants } from "../../../parts/whatif/store";
 import { RowMenu } from "../../../parts/whatif/VariantsTable";
 import type { VariantRow } from "../../../data/messages/trials/whatif";
-import { goWorkbench } from "../link";
+import { goWorkbench } from "../data/link";
 
 /** The newest ones. */
 const MOST = 50;

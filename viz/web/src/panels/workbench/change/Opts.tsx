@@ -4,8 +4,8 @@ import { short } from "../../../state/format";
 import { ruleNames } from "../../../state/state";
 import { Icon } from "../../../ui/Icon";
 import { Menu, MenuItem } from "../../../ui/over/Menu";
-import { goWorkbench } from "../link";
-import { choices, edited, whyNot } from "../where";
+import { goWorkbench } from "../data/link";
+import { choices, edited, whyNot } from "../data/where";
 import { SearchButton, SearchSaid } from "./SearchRow";
 import { addOpt, asking, isReset, known, optRows, optsError, resetOpts, toggleOpt } from "./opts";
 

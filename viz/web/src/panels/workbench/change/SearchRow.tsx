@@ -1,7 +1,7 @@
 /** The button that searches for the optimisations, its width, and what the search says. */
 import { Icon } from "../../../ui/Icon";
 import { Menu, MenuItem } from "../../../ui/over/Menu";
-import { edited, whyNot } from "../where";
+import { edited, whyNot } from "../data/where";
 import { canSearch, cancelSearch, foundWords, search, searchOpts, width, WIDTHS } from "./search";
 
 export function SearchButton() {

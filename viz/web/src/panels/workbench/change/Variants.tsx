@@ -2,7 +2,7 @@
 import { ago } from "../../../parts/traces/ago";
 import { cancelJob, canTry, compareWith, isRunning, job } from "../../../parts/whatif/store";
 import { short } from "../../../state/format";
-import { bench, benches, canKeep, keepChange, type Bench } from "../bench";
+import { bench, benches, canKeep, keepChange, type Bench } from "../data/bench";
 import { saidOf } from "../result/words";
 import { Kept } from "./Kept";
 

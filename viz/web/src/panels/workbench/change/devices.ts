@@ -3,7 +3,7 @@ import { computed } from "@preact/signals";
 import type { RunResult } from "../../../data/messages/kernel";
 import { kernel } from "../../../parts/kernel/kernel";
 import { launch, runs } from "../../../parts/run/RunBox";
-import { COMPILERS } from "../../../parts/source/versions";
+import { COMPILERS } from "../../../parts/kernel/versions";
 import { run } from "../../../state/state";
 
 export interface DeviceRow {

@@ -7,8 +7,8 @@ import type { KernelOpts } from "../../../data/messages/trials/workbench";
 import { compilable, kernel } from "../../../parts/kernel/kernel";
 import { data } from "../../../state/actions";
 import { currentKernel, runKey } from "../../../state/state";
-import { goWorkbench, workbenchLink } from "../link";
-import { benchTarget, choices, compilesFor, isOpen } from "../where";
+import { goWorkbench, workbenchLink } from "../data/link";
+import { benchTarget, choices, compilesFor, isOpen } from "../data/where";
 import { type OptRow, partsOf, questionOf, rowsOf, type TakenOut } from "./list";
 
 /** What is known of the optimisations; of the list before, while another one is looked at. */

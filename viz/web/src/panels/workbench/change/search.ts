@@ -8,8 +8,8 @@ import { kernel } from "../../../parts/kernel/kernel";
 import { announce, data } from "../../../state/actions";
 import { capital, count, micros } from "../../../state/format";
 import { runKey } from "../../../state/state";
-import { state as bench } from "../bench";
-import { askFor, benchDevice, benchTarget, edited, whyNot } from "../where";
+import { state as bench } from "../data/bench";
+import { askFor, benchDevice, benchTarget, edited, whyNot } from "../data/where";
 import { replaceOpts } from "./opts";
 
 export const WIDTHS = [1, 2, 4, 8] as const;

@@ -3,7 +3,7 @@ import { count, micros, microsRange, short } from "../../../state/format";
 import { figureOf, rateOf } from "../../../parts/ratio";
 import { digits, speedOf } from "../../../parts/speed";
 import type { BenchSide, Workbench } from "../../../data/messages/trials/workbench";
-import { bench } from "../bench";
+import { bench } from "../data/bench";
 import { numberOf, saidOf } from "./words";
 
 interface Line {

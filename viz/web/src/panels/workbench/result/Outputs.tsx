@@ -4,7 +4,7 @@ import { count } from "../../../state/format";
 import type { BenchInput, Workbench } from "../../../data/messages/trials/workbench";
 import { BrokenBy } from "../../../parts/check/BrokenBy";
 import { kernel } from "../../../parts/kernel/kernel";
-import { bench } from "../bench";
+import { bench } from "../data/bench";
 import { ErrorPicture } from "./ErrorPicture";
 import { equalWords, errorWords, inputWord, value, verdict } from "./words";
 

@@ -7,8 +7,8 @@ import { digits, percent } from "../../../parts/speed";
 import { kernel } from "../../../parts/kernel/kernel";
 import type { Peak } from "../../../data/messages/kernel";
 import { short } from "../../../state/format";
-import { bench } from "../bench";
-import { benchDevice } from "../where";
+import { bench } from "../data/bench";
+import { benchDevice } from "../data/where";
 
 const WIDTH = 340;
 const HEIGHT = 96;

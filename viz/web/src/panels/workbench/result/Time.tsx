@@ -4,8 +4,8 @@ import { intervalWords } from "../../../parts/ratio";
 import { ticks, together } from "../../../parts/run/histogram";
 import type { BenchTimes } from "../../../data/messages/trials/workbench";
 import { Bars } from "../../../ui/Bars";
-import { bench, isStale, state } from "../bench";
-import { whyNot } from "../where";
+import { bench, isStale, state } from "../data/bench";
+import { whyNot } from "../data/where";
 import { saidOf } from "./words";
 
 export function Time() {

@@ -9,12 +9,12 @@ import { compilesUnasked } from "../../../ui/code/since";
 import { Missing } from "../../../parts/sources/Missing";
 import { SourceText } from "../../../parts/source/SourceText";
 import { DiffPane } from "../../../parts/source/DiffPane";
-import { editOf, isOpening, lineOf } from "../../../parts/source/edits";
+import { editOf, isOpening, lineOf } from "../../../parts/run/edits";
 import { factText, tellingFacts } from "../../../parts/source/facts";
-import { CopyButton } from "../../../ui/copy";
-import { bench, isStale, state } from "../bench";
-import { goWorkbench, TEXTS, workbenchLink, type Shown } from "../link";
-import { artifact, askFor, column, columns, compilesFor, whyNot } from "../where";
+import { CopyButton } from "../../../ui/code/copy";
+import { bench, isStale, state } from "../data/bench";
+import { goWorkbench, TEXTS, workbenchLink, type Shown } from "../data/link";
+import { artifact, askFor, column, columns, compilesFor, whyNot } from "../data/where";
 import { both, canEdit, changedText, changes, editText, made, showText, waits } from "./texts";
 
 const WORDS: Readonly<Record<Shown, string>> = {

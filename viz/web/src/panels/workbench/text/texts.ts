@@ -16,13 +16,13 @@ import {
   kernel,
   kernelArtifacts,
 } from "../../../parts/kernel/kernel";
-import { beginEdit, deviceFor, dropUnchanged, editOf } from "../../../parts/source/edits";
+import { beginEdit, deviceFor, dropUnchanged, editOf } from "../../../parts/run/edits";
 import { lineDiff } from "../../../parts/source/lineDiff";
-import { COMPILERS, sameChoices } from "../../../parts/source/versions";
+import { COMPILERS, sameChoices } from "../../../parts/kernel/versions";
 import { announce, data } from "../../../state/actions";
 import { runKey } from "../../../state/state";
-import { goWorkbench, type Shown, workbenchLink } from "../link";
-import { artifact, choices, column, compilesFor, isOpen } from "../where";
+import { goWorkbench, type Shown, workbenchLink } from "../data/link";
+import { artifact, choices, column, compilesFor, isOpen } from "../data/where";
 
 type Made =
   | { state: "making" }

@@ -4,7 +4,7 @@ import { rules } from "../../../../state/state";
 import type { DecliningLine, WhyNot } from "../../../../data/messages/rule";
 import { CodeLines } from "../../../../ui/code/CodeLines";
 import { ruleToday } from "../../../../ui/code/since";
-import { Clipped, Place } from "../../../../ui/Text";
+import { Clipped, Place } from "../../../../ui/code/Text";
 import { call, callAgain, cancelCall } from "../data/called";
 
 export function Declined({ answer }: { answer: WhyNot }) {

@@ -4,9 +4,9 @@ import { asProblem } from "../../../data/backend";
 import { createStage, type Stage, type StageStats } from "../../../graph/stage";
 import { reportProblem } from "../../../state/actions";
 import { themeVersion } from "../../../state/theme";
-import { passes, shownPairs } from "../data/walk";
-import { litSlots } from "../data/lines";
-import { compareLink, show } from "../link";
+import { passes, shownPairs } from "./walk";
+import { litSlots } from "./lines";
+import { compareLink, show } from "./link";
 
 /** The stage of the walk while it is on the page, and what it says. */
 export const stage = signal<Stage | null>(null);

@@ -1,12 +1,12 @@
 /** From the timeline to the other pages: the pass, or the kernel of a launch, is their subject. */
 import { computed, effect, untracked } from "@preact/signals";
-import { announce, openContext, openRewrite, setPage } from "../../state/actions";
-import type { LinkChange } from "../../state/link/part";
-import { isWithin, lookAt } from "../../state/link/subject";
-import { currentRow, currentSubject, rows, rowsArrived, view } from "../../state/state";
-import type { Row } from "../../data/messages/run";
+import { announce, openContext, openRewrite, setPage } from "../../../state/actions";
+import type { LinkChange } from "../../../state/link/part";
+import { isWithin, lookAt } from "../../../parts/run/subject";
+import { currentRow, currentSubject, rows, rowsArrived, view } from "../../../state/state";
+import type { Row } from "../../../data/messages/run";
 import { picked, timelineData } from "./store";
-import { pickedName } from "./data/pick";
+import { pickedName } from "./pick";
 import { timelineLink } from "./link";
 
 /** The row of a context or rewrite. */

@@ -1,13 +1,13 @@
 /** On which device the kernel is run, for which target its texts are, and which text is shown. */
 import { computed, signal } from "@preact/signals";
-import type { Artifact } from "../../data/messages/kernel";
-import { columnKey, kindOf, kindsOfTarget } from "../../parts/kernel/columns";
-import { compilable, kernel, kernelArtifacts } from "../../parts/kernel/kernel";
-import { PYTHON } from "../../parts/kernel/userText";
-import { deviceFor, editOf } from "../../parts/source/edits";
-import type { Choices } from "../../parts/source/versions";
-import { run, runKey, view } from "../../state/state";
-import { compilesUnasked } from "../../ui/code/since";
+import type { Artifact } from "../../../data/messages/kernel";
+import { columnKey, kindOf, kindsOfTarget } from "../../../parts/kernel/columns";
+import { compilable, kernel, kernelArtifacts } from "../../../parts/kernel/kernel";
+import { PYTHON } from "../../../parts/kernel/userText";
+import { deviceFor, editOf } from "../../../parts/run/edits";
+import type { Choices } from "../../../parts/kernel/versions";
+import { run, runKey, view } from "../../../state/state";
+import { compilesUnasked } from "../../../ui/code/since";
 import { goWorkbench, workbenchLink, type WorkbenchLink } from "./link";
 
 export const isOpen = computed(() => view.value.page === "workbench");

@@ -6,13 +6,13 @@
  * nodes it touches. Counts stop at a limit and say so. Costs the budget, never the size of the
  * graph; the same step always gives the same answer.
  */
-import { opOf } from "./content";
-import type { StepDiff } from "./diff";
-import { HUB } from "./layout/graph";
-import { BoxGraph } from "./fold/boxes";
-import type { Fold } from "./fold/fold";
-import { groupAt } from "./ops";
-import type { Replay } from "./replay";
+import { opOf } from "../content";
+import type { StepDiff } from "../diff";
+import { HUB } from "../layout/graph";
+import { BoxGraph } from "./boxes";
+import type { Fold } from "./fold";
+import { groupAt } from "../ops";
+import type { Replay } from "../replay";
 
 export interface NeighbourhoodOptions {
   /** Changed nodes to show at most; the users of a replaced constant can be thousands. */

@@ -1,7 +1,7 @@
 /** Lines of the rules view: per rule, or per pass and rule. Pure. */
-import { plural } from "../../state/format";
-import type { Rule, RuleTotals } from "../../data/messages/rule";
-import type { Column } from "../../ui/SortHead";
+import { plural } from "../../../state/format";
+import type { Rule, RuleTotals } from "../../../data/messages/rule";
+import type { Column } from "../../../ui/SortHead";
 
 export interface Cost {
   key: string;

@@ -1,5 +1,5 @@
 /** What all rules that are listed cost together. */
-import { count, micros, plural } from "../../state/format";
+import { count, micros, plural } from "../../../state/format";
 import { REST, REST_TITLE, TRY_TITLE, type Cost } from "./costs";
 import { costs, counted } from "./store";
 

@@ -1,19 +1,19 @@
 /** Runs the kernel as it is and as it is changed, side by side, and keeps what came of it. */
 import { computed, effect, signal } from "@preact/signals";
-import { asProblem, isAbort } from "../../data/backend";
-import { follow } from "../../data/jobs";
-import type { ApiProblem } from "../../data/messages/job";
-import type { BenchHow, BenchInput, Workbench } from "../../data/messages/trials/workbench";
-import { kindOf } from "../../parts/kernel/columns";
-import { kernel } from "../../parts/kernel/kernel";
-import { outcomeOf } from "../../parts/source/edits";
-import { NOTHING, wordsOf } from "../../parts/whatif/asked";
-import { canTry, isRunning, keepVariant } from "../../parts/whatif/store";
-import { data } from "../../state/actions";
-import { runKey } from "../../state/state";
+import { asProblem, isAbort } from "../../../data/backend";
+import { follow } from "../../../data/jobs";
+import type { ApiProblem } from "../../../data/messages/job";
+import type { BenchHow, BenchInput, Workbench } from "../../../data/messages/trials/workbench";
+import { kindOf } from "../../../parts/kernel/columns";
+import { kernel } from "../../../parts/kernel/kernel";
+import { outcomeOf } from "../../../parts/run/edits";
+import { NOTHING, wordsOf } from "../../../parts/whatif/asked";
+import { canTry, isRunning, keepVariant } from "../../../parts/whatif/store";
+import { data } from "../../../state/actions";
+import { runKey } from "../../../state/state";
 import { benchInputs } from "./inputs";
 import { benchDevice, choices, edited, whyNot } from "./where";
-import { capital } from "../../state/format";
+import { capital } from "../../../state/format";
 
 /** A result, and what it is of. */
 export interface Bench {

@@ -1,6 +1,6 @@
 /** A text of a trace that may be long: cut with its length, and whole on request. */
 import { useState } from "preact/hooks";
-import { clip, count } from "../../state/format";
+import { clip, count } from "../../../state/format";
 
 const SHORT = 200;
 const LONGEST = 20_000;

@@ -1,8 +1,8 @@
 /** How fast a kernel ran: operations and bytes of one launch, over its time. */
 import { effect, signal } from "@preact/signals";
-import { data } from "../../state/actions";
-import { runKey, view } from "../../state/state";
-import { isAbort } from "../../data/backend";
+import { data } from "../../../state/actions";
+import { runKey, view } from "../../../state/state";
+import { isAbort } from "../../../data/backend";
 import { kernelNamed } from "./jump";
 import { litName, timelineData } from "./store";
 

@@ -1,7 +1,7 @@
 /** Copies texts, and says so. */
 import { useState } from "preact/hooks";
-import { announce, reportProblem } from "../state/actions";
-import { Icon } from "./Icon";
+import { announce, reportProblem } from "../../state/actions";
+import { Icon } from "../Icon";
 
 /** Copies, and says so; false where the browser does not allow it. */
 export async function copyText(text: string, what: string): Promise<boolean> {

@@ -1,6 +1,6 @@
 /** How the kernels of the overview are listed, as its part of a link. */
-import { go } from "../../state/actions";
-import { LinkPart } from "../../state/link/part";
+import { go } from "../../../state/actions";
+import { LinkPart } from "../../../state/link/part";
 
 interface OverviewLink {
   /** Column that sorts, "-" in front for descending; "" as the answer has them: heaviest first. */

@@ -1,6 +1,6 @@
 /** Which rules are listed and how, as the panel's part of a link. */
-import { go } from "../../state/actions";
-import { LinkPart } from "../../state/link/part";
+import { go } from "../../../state/actions";
+import { LinkPart } from "../../../state/link/part";
 
 export interface RulesLink {
   /** Column that sorts, "-" in front for descending; "": the costliest rules come first. */

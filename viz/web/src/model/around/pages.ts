@@ -17,13 +17,13 @@
  * whole is one page.
  */
 import { allSlots, Drawn, headsOf, layoutInputOf, pairsInputOf } from "./around";
-import type { Fold } from "./fold/fold";
-import { type Folding, unfolded } from "./fold/folding";
-import { layoutGraph, type LayoutInput } from "./layout/graph";
-import { type Layout, layout } from "./layout/layered";
-import { type Pin, Pinned } from "./layout/pins";
-import type { NeighbourhoodOptions } from "./neighbourhood";
-import type { StatePairs } from "./pair/statePairs";
+import type { Fold } from "../fold/fold";
+import { type Folding, unfolded } from "../fold/folding";
+import { layoutGraph, type LayoutInput } from "../layout/graph";
+import { type Layout, layout } from "../layout/layered";
+import { type Pin, Pinned } from "../layout/pins";
+import type { NeighbourhoodOptions } from "../fold/neighbourhood";
+import type { StatePairs } from "../pair/statePairs";
 
 /** A rewrite with no more slots is one page. */
 const WHOLE = 260;

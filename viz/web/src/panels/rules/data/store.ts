@@ -1,10 +1,10 @@
 /** What rules did and cost, and which of it is listed. */
 import { computed, signal } from "@preact/signals";
-import { announce, data, go } from "../../state/actions";
-import { compiledRowOf, rows, rules, view } from "../../state/state";
-import { Watched } from "../../state/watched";
-import type { RuleTotals } from "../../data/messages/rule";
-import { sorted } from "../../ui/SortHead";
+import { announce, data, go } from "../../../state/actions";
+import { compiledRowOf, rows, rules, view } from "../../../state/state";
+import { Watched } from "../../../state/watched";
+import type { RuleTotals } from "../../../data/messages/rule";
+import { sorted } from "../../../ui/SortHead";
 import { columnsFor, costliestFirst, knowsTries, listRules, passesOf, type Cost } from "./costs";
 import { rulesLink } from "./link";
 

@@ -5,7 +5,7 @@
 import { effect, untracked } from "@preact/signals";
 import { ancestry } from "../../data/rows";
 import type { Row } from "../../data/messages/run";
-import { firstPass, go } from "../actions";
+import { firstPass, go } from "../../state/actions";
 import {
   currentKernel,
   currentRow,
@@ -14,7 +14,7 @@ import {
   rows,
   rowsArrived,
   view,
-} from "../state";
+} from "../../state/state";
 
 /** Lets the pass follow the kernel that is named. Call once. */
 export function keepSubject(): void {

@@ -1,8 +1,8 @@
 /** On which inputs both are timed: kinds of numbers, or the values that the kernel read in the run. */
 import { computed } from "@preact/signals";
-import { kernel } from "../../parts/kernel/kernel";
-import { bytes, count } from "../../state/format";
-import { run } from "../../state/state";
+import { kernel } from "../../../parts/kernel/kernel";
+import { bytes, count } from "../../../state/format";
+import { run } from "../../../state/state";
 import { goWorkbench, workbenchLink } from "./link";
 
 /** The kind of the values of the run (viz/workbench/kinds.py). */

@@ -1,14 +1,14 @@
 /** The timeline's data and what of it is shown. Fetches only while the view is open. */
 import { batch, computed, signal } from "@preact/signals";
-import { announce, data } from "../../state/actions";
-import { view } from "../../state/state";
-import { Watched } from "../../state/watched";
-import type { TimelineData } from "../../data/messages/timeline";
-import { arrange, type Part, type Shelf } from "./data/arrange";
-import { momentOf, momentPick, PEAK } from "./data/alive";
-import { pickedName, pickOf, resolve } from "./data/pick";
-import { around, bounded, panned, shows, zoomed, type Stretch } from "./data/scale";
-import { above, lanesOf, totals, type SpanRow } from "./data/spans";
+import { announce, data } from "../../../state/actions";
+import { view } from "../../../state/state";
+import { Watched } from "../../../state/watched";
+import type { TimelineData } from "../../../data/messages/timeline";
+import { arrange, type Part, type Shelf } from "./arrange";
+import { momentOf, momentPick, PEAK } from "./alive";
+import { pickedName, pickOf, resolve } from "./pick";
+import { around, bounded, panned, shows, zoomed, type Stretch } from "./scale";
+import { above, lanesOf, totals, type SpanRow } from "./spans";
 import { timelineLink, goTimeline } from "./link";
 
 /** Asked for while the view is open. */

@@ -1,19 +1,19 @@
 /** The overview's data, and what of it is listed. Asks only while the overview is open. */
 import { computed, signal } from "@preact/signals";
-import type { Peak } from "../../data/messages/kernel";
-import type { Overview } from "../../data/messages/overview";
-import type { UserFile } from "../../data/messages/run";
-import { isAwaited, marks } from "../../parts/check/checks";
-import type { Mark } from "../../parts/check/marks";
-import { knowPeaks, peaks } from "../../parts/peaks";
-import { data } from "../../state/actions";
-import { kernelPage, rows, runKey, view } from "../../state/state";
-import { Watched } from "../../state/watched";
-import { sorted } from "../../ui/SortHead";
-import { columnsFor, linesOf, type Line } from "./table/columns";
-import { textsOf } from "./run/texts";
+import type { Peak } from "../../../data/messages/kernel";
+import type { Overview } from "../../../data/messages/overview";
+import type { UserFile } from "../../../data/messages/run";
+import { isAwaited, marks } from "../../../parts/check/checks";
+import type { Mark } from "../../../parts/check/marks";
+import { knowPeaks, peaks } from "../../../parts/peaks";
+import { data } from "../../../state/actions";
+import { kernelPage, rows, runKey, view } from "../../../state/state";
+import { Watched } from "../../../state/watched";
+import { sorted } from "../../../ui/SortHead";
+import { columnsFor, linesOf, type Line } from "./columns";
+import { textsOf } from "./texts";
 import { overviewLink } from "./link";
-import { keepPlaces } from "./table/places";
+import { keepPlaces } from "./places";
 
 /** Kernels that are listed before "more" is asked for. */
 export const FEW_KERNELS = 12;

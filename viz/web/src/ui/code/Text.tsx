@@ -1,10 +1,10 @@
 /** Texts of a trace: always text nodes, clipped when huge, places as links to the editor. */
 import { useState } from "preact/hooks";
-import { announce, data } from "../state/actions";
-import { baseName, clip, count, short } from "../state/format";
-import { saidOf } from "./code/since";
-import { showPlace } from "./code/PlaceSheet";
-import { asProblem } from "../data/backend";
+import { announce, data } from "../../state/actions";
+import { baseName, clip, count, short } from "../../state/format";
+import { saidOf } from "./since";
+import { showPlace } from "./PlaceSheet";
+import { asProblem } from "../../data/backend";
 
 /** At most `limit` characters; the rest on demand, and never without a count. */
 export function Clipped({ text, limit = 300 }: { text: string; limit?: number }) {

@@ -13,8 +13,8 @@ import type { Artifact } from "../../data/messages/kernel";
 import type { ChangedTexts } from "../../data/messages/trials/workbench";
 import { columnKey, kindName, kindOf, possibleColumns, targetOf } from "../kernel/columns";
 import { kernel, kernelArtifacts, progress } from "../kernel/kernel";
-import { canLaunch, launch } from "../run/RunBox";
-import { runDevice } from "../run/RunHow";
+import { canLaunch, launch } from "./RunBox";
+import { runDevice } from "./RunHow";
 import {
   type Choices,
   COMPILERS,
@@ -22,7 +22,7 @@ import {
   sameChoices,
   type Version,
   versionsOf,
-} from "./versions";
+} from "../kernel/versions";
 import { openSources, sourcesSize, wideColumn } from "../kernel/room";
 import { showLines } from "../kernel/show";
 

@@ -1,6 +1,6 @@
 /** What the workbench shows, as its part of a link; the kernel is in the view. */
-import { go } from "../../state/actions";
-import { LinkPart } from "../../state/link/part";
+import { go } from "../../../state/actions";
+import { LinkPart } from "../../../state/link/part";
 
 export const TEXTS = ["edited", "original", "difference"] as const;
 export type Shown = (typeof TEXTS)[number];

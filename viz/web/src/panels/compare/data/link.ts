@@ -1,6 +1,6 @@
 /** Which two runs are compared, and what of them is looked at, as the panel's part of a link. */
-import { go } from "../../state/actions";
-import { LinkPart } from "../../state/link/part";
+import { go } from "../../../state/actions";
+import { LinkPart } from "../../../state/link/part";
 
 export const TABS = ["kernels", "rules", "passes", "environment"] as const;
 export type Tab = (typeof TABS)[number];

@@ -1,7 +1,7 @@
 /** What the timeline shows, as its part of a link. */
-import { go } from "../../state/actions";
-import { LinkPart } from "../../state/link/part";
-import { times } from "../../state/link/query";
+import { go } from "../../../state/actions";
+import { LinkPart } from "../../../state/link/part";
+import { times } from "../../../state/link/query";
 
 interface TimelineLink {
   /** The stretch that is shown, in microseconds; null: all. */

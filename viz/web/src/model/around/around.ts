@@ -3,15 +3,15 @@
  *
  * Also all slots of a rewrite, and what the layout has to know of some slots. Never lays out.
  */
-import { type Fold, membersAt } from "./fold/fold";
-import { type Folding, unfolded } from "./fold/folding";
-import type { LayoutInput } from "./layout/graph";
-import { portOffset } from "./layout/route";
-import { type NeighbourhoodOptions, placesOf } from "./neighbourhood";
-import type { StepDiff } from "./diff";
-import { Replay } from "./replay";
-import type { StatePairs, Stretch } from "./pair/statePairs";
-import type { Timeline } from "./timeline";
+import { type Fold, membersAt } from "../fold/fold";
+import { type Folding, unfolded } from "../fold/folding";
+import type { LayoutInput } from "../layout/graph";
+import { portOffset } from "../layout/route";
+import { type NeighbourhoodOptions, placesOf } from "../fold/neighbourhood";
+import type { StepDiff } from "../diff";
+import { Replay } from "../replay";
+import type { StatePairs, Stretch } from "../pair/statePairs";
+import type { Timeline } from "../timeline";
 
 /** So many steps fold alike, unless the rewrite is small. */
 const STRETCH = 64;

@@ -1,15 +1,15 @@
 /** Which run stands on a side: one that is open, or a trace that is opened for it. */
-import { ago } from "../../parts/traces/ago";
-import { useRecent, whileOpening } from "../../parts/traces/recent";
-import type { RunName } from "../../data/messages/run";
-import { allData } from "../../state/actions";
-import { refreshRuns } from "../../state/live";
-import { plural, short } from "../../state/format";
-import { openRuns } from "../../state/state";
-import { Icon } from "../../ui/Icon";
-import { Menu, MenuItem } from "../../ui/over/Menu";
-import type { Side } from "./data/ask";
-import { compareLink, compareRuns } from "./link";
+import { ago } from "../../../parts/traces/ago";
+import { useRecent, whileOpening } from "../../../parts/traces/recent";
+import type { RunName } from "../../../data/messages/run";
+import { allData } from "../../../state/actions";
+import { refreshRuns } from "../../../state/live";
+import { plural, short } from "../../../state/format";
+import { openRuns } from "../../../state/state";
+import { Icon } from "../../../ui/Icon";
+import { Menu, MenuItem } from "../../../ui/over/Menu";
+import type { Side } from "../data/ask";
+import { compareLink, compareRuns } from "../data/link";
 
 /** Traces of the cache that the menu lists. */
 const MOST = 12;
