@@ -14,7 +14,7 @@ from typing import Final
 
 import core.passes.guarantees as given
 import core.passes.ptx.guarantees as ptx
-import core.passes.wgsl as wgsl
+import core.passes.wgsl.guarantees as wgsl
 from core.helpers import SPEC
 from core.passes.contract import Pass, position, run_table
 from core.passes.decompose import decompose
@@ -34,6 +34,8 @@ from core.passes.simplify import simplify
 from core.passes.vectors.devectorize import devectorize
 from core.passes.vectors.expand import expand
 from core.passes.vectors.loadstore import loadstore
+from core.passes.wgsl import narrowed, pairs
+from core.passes.wgsl import operations as wgsl_operations
 from core.target import Target
 from core.uop import Ops, UOp
 from core.uop.kernelinfo import KernelInfo, Opt
@@ -223,24 +225,33 @@ TEXT_PASSES: Final[Mapping[str, tuple[Pass[Target], ...]]] = MappingProxyType(
         "wgsl": (
             Pass(
                 "wgsl: operations",
-                wgsl.operations,
+                wgsl_operations,
                 _ORDER,
                 "every operation on 32 bits is one that WGSL has; no float64",
                 machine_spec,
+                leaves=(
+                    wgsl.NO_FLOAT64,
+                    wgsl.IN_32_BITS,
+                    wgsl.SHIFTS,
+                    wgsl.DIVISIONS,
+                    wgsl.NANS,
+                ),
             ),
             Pass(
                 "wgsl: narrow",
-                wgsl.narrowed,
+                narrowed,
                 _ORDER,
                 "what bounds prove to fit 32 bits is computed in 32",
                 machine_spec,
+                leaves=(wgsl.INDICES,),
             ),
             Pass(
                 "wgsl: pairs",
-                wgsl.pairs,
+                pairs,
                 _ORDER,
                 "no arithmetic of 64 bits: pairs of words",
                 machine_spec,
+                leaves=(wgsl.PAIRS,),
             ),
         ),
     }

@@ -19,6 +19,7 @@ from core.render.wgsl_lines.layout import (
     FACT,
     PACK,
     VARIABLES,
+    entry_of,
     launch_fact,
     layout_of,
     name_of,
@@ -316,7 +317,7 @@ class _Walk:
             "@builtin(local_invocation_id) thread: vec3<u32>",
             *(["@builtin(num_workgroups) groups: vec3<u32>"] if layout.folded else ()),
         ]
-        out.add(f"fn {listing.name}(")
+        out.add(f"fn {entry_of(listing)}(")
         for line in given:
             out.add(f"  {line},")
         out.add(") {")

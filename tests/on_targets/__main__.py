@@ -26,6 +26,7 @@ from core.kernelname import kernel_name
 from core.target import targets
 from core.toolchain import nvrtc
 from core.toolchain.nvidia_tools import find_tool
+from tests import webgpu_setup
 from tests.core.render.compilers import clang_for
 from tests.on_targets import texts
 from tests.on_targets.collect import FOLDER, PROGRAMS, ROOT, kernel_of, lines_of
@@ -33,7 +34,7 @@ from tests.on_targets.results import STEPS, Result, failures, parts, tables
 
 CONFORMANCE: Final = "conformance"
 SOURCES: Final = (*PROGRAMS, CONFORMANCE)
-GPUS: Final = tuple(t.name for t in targets.values() if t.family in ("nvidia", "amd"))
+GPUS: Final = tuple(t.name for t in targets.values() if t.family != "cpu")
 CHUNK: Final = 64
 """Kernels that one process checks."""
 WORKER = "tests.on_targets.worker"
@@ -46,7 +47,10 @@ LIMIT: Final = 900
 
 def columns_of(names: Sequence[str]) -> tuple[list[str], list[str]]:
     """(the columns that can be checked on this machine, why others cannot)."""
-    found, missing = list(names), list[str]()
+    lacks = webgpu_setup.missing()
+    on_webgpu = [n for n in names if targets[n].family == "webgpu"]
+    found = [n for n in names if not lacks or n not in on_webgpu]
+    missing = [f"WGSL for {name}: there is not {lacks}" for name in on_webgpu if lacks]
     if texts.c_compiler():
         found.append("C")
         missing += [
@@ -232,7 +236,9 @@ def report(collected: Mapping[str, Mapping[int, str]], chosen: argparse.Namespac
     """Checks, prints tables and failures; the exit status."""
     sources = {source: _some(list(kernels), chosen.most) for source, kernels in collected.items()}
     merged = {n: collected[source][n] for source, numbers in sources.items() for n in numbers}
-    columns, missing = (chosen.targets, []) if chosen.no_texts else columns_of(chosen.targets)
+    columns, missing = columns_of(chosen.targets)
+    if chosen.no_texts:
+        columns = [c for c in columns if c in chosen.targets]
     began = time.monotonic()
     results = check(merged, columns, chosen.seconds, chosen.jobs)
     print(f"\nkernels / {' / '.join(STEPS[1:])}\n")

@@ -34,11 +34,14 @@ from tests.on_targets.compiled import Compiled
 from tests.on_targets.emulated import Ran, emulate, same_run
 from tests.on_targets.results import STEPS, Result
 from tests.on_targets.subject import Subject, subject_of
+from tests.on_targets.webgpu import execute, tint
 
 MEMORY: Final = 10 << 30
 READ: Final[Mapping[str, Render]] = {"CUDA": RENDERERS["cuda"], "HIP": RENDERERS["hip"]}
 """Texts that are for reading, and for compilers that the product does not need."""
 COMPILERS: Final = {"": texts.ptxas, "CUDA": texts.cuda, "HIP": texts.hip}
+LOADERS: Final = {"webgpu": tint}
+"""By family, in place of the first."""
 INTEGERS: Final = {4: ctypes.c_int32, 8: ctypes.c_int64}
 Say = Callable[[Mapping[str, Any]], None]
 
@@ -136,7 +139,10 @@ class _Work:
         key = same_run(program)
         if key not in ran:
             try:
-                ran[key] = emulate(subject, program, target, self.seconds)
+                if target.family == "webgpu":
+                    ran[key] = execute(subject, program)
+                else:
+                    ran[key] = emulate(subject, program, target, self.seconds)
             except Exception as error:
                 ran[key] = _why("execute", error)
         done = ran[key]
@@ -160,7 +166,8 @@ class _Work:
         for column, waiting in self.waiting.items():
             language, _, name = column.rpartition(" ")
             names = [found.name for found, _ in waiting]
-            said = COMPILERS[language]([text for _, text in waiting], names, targets[name])
+            check = LOADERS.get(targets[name].family, COMPILERS[language])
+            said = check([text for _, text in waiting], names, targets[name])
             for (found, _), words in zip(waiting, said, strict=True):
                 self.result(_assembled(found, words))
         if self.c:

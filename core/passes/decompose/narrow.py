@@ -72,9 +72,11 @@ def narrow(x: UOp, dtype: DType) -> UOp:
     exponent = capped.where(exponent.const_like(20), exponent)
     scale = same_bits((exponent * -1 + (127 + fmt.fraction)) << 23, dtypes.float32)
     units = same_bits(size, dtypes.float32) * scale
-    nearest = (units + 2.0**23) - 2.0**23
-    nearest = capped.where(nearest.const_like(1.0), nearest)
-    code = ((exponent - fmt.smallest) << fmt.fraction) + nearest.cast(dtypes.int32)
+    # the sum has the nearest integer as its fraction; subtracting 2 ** 23 from it again is what
+    # some compilers of shaders take for nothing
+    nearest = (same_bits(units + 2.0**23, dtypes.uint32) & 0x7FFFFF).cast(dtypes.int32)
+    nearest = capped.where(nearest.const_like(1), nearest)
+    code = ((exponent - fmt.smallest) << fmt.fraction) + nearest
     code = (code > fmt.largest).where(code.const_like(fmt.overflow), code)
     code = x.ne(x).where(code.const_like(fmt.nan), code).cast(dtypes.uint32)
     return same_bits((code | sign).cast(_codes[dtype.itemsize]), dtype)
@@ -95,7 +97,8 @@ def fewer_bits(x: UOp) -> UOp:
 
 
 def round_to_odd(x: UOp) -> UOp:
-    """A float64 as a float32 that, rounded to a narrower float, gives what rounding `x` once would.
+    """A float64, or an integer of 32 bits or more, as a float32 that, rounded to a narrower float,
+    gives what rounding `x` once would.
 
     What float32 does not hold goes to the neighbour whose last bit is 1, which keeps a tie of the
     narrower float from looking like one where it is none (S. Boldo, G. Melquiond, "Emulation of FMA
@@ -103,7 +106,9 @@ def round_to_odd(x: UOp) -> UOp:
     Computers 57(4), 2008).
     """
     near = x.cast(dtypes.float32)
-    back, bits = near.cast(dtypes.float64), same_bits(near, dtypes.uint32)
-    away = (x < 0.0).where(back < x, x < back)
+    # an integer next to the largest of its dtype may come back as that, of a power of two that is
+    # rounded alike
+    back, bits = near.cast(x.dtype), same_bits(near, dtypes.uint32)
+    away = (x < 0).where(back < x, x < back)
     odd = away.where(bits - 1, bits) | 1
     return same_bits(back.ne(x).where(odd, bits), dtypes.float32)

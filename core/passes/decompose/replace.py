@@ -6,6 +6,7 @@ Each function has its own module; here is only what decides. Never replaces what
 from __future__ import annotations
 
 from core.dtype import DType, dtypes
+from core.passes.decompose import single
 from core.passes.decompose.exponential import exp2
 from core.passes.decompose.logarithm import log2
 from core.passes.decompose.narrow import fewer_bits, narrow, round_to_odd, widen
@@ -46,6 +47,8 @@ def cast_by_way_of_float32(ctx: Target, cast: UOp, x: UOp) -> UOp | None:
     if want not in _narrow or ctx.supports(want) or have is dtypes.float32:
         return None
     if have is dtypes.float64 or (have.bits > 16 and want is dtypes.bfloat16):
+        if not ctx.supports(dtypes.float64):
+            return round_to_odd(x).cast(want)
         whole = fewer_bits(x) if dtypes.is_int(have) and have.bits == 64 else x
         return round_to_odd(whole.cast(dtypes.float64)).cast(want)
     return x.cast(dtypes.float32).cast(want)  # integers beyond float32 overflow the others
@@ -81,21 +84,23 @@ def log2_by_series(ctx: Target, x: UOp) -> UOp | None:
 
 
 @rule(UPat(Ops.SIN, _wide, src=(UPat.var("x"),)), assumes=(Assumes.ACCURACY,))
-def sin_by_series(x: UOp) -> UOp:
+def sin_by_series(ctx: Target, x: UOp) -> UOp:
     """sin(q * pi/2 + r) -> +- series(r); hardware sines are too rough for large arguments"""
-    return sin(x)
+    return sin(x) if ctx.supports(dtypes.float64) else single.sin(x)
 
 
 @rule(UPat(Ops.COS, _wide, src=(UPat.var("x"),)), assumes=(Assumes.ACCURACY,))
-def cos_by_series(x: UOp) -> UOp:
+def cos_by_series(ctx: Target, x: UOp) -> UOp:
     """cos(q * pi/2 + r) -> +- series(r); with the reduction of sin"""
-    return cos(x)
+    return cos(x) if ctx.supports(dtypes.float64) else single.cos(x)
 
 
 @rule(UPat(Ops.POW, _wide, src=(UPat.var("x"), UPat.var("y"))), assumes=(Assumes.ACCURACY,))
 def pow_by_logarithm(ctx: Target, x: UOp, y: UOp) -> UOp | None:
     """x ** y -> +- exp2(log2(|x|) * y)"""
-    return float_power(x, y) if Ops.POW not in ctx.ops else None
+    if Ops.POW in ctx.ops:
+        return None
+    return float_power(x, y) if ctx.supports(dtypes.float64) else single.float_power(x, y)
 
 
 @rule(UPat(Ops.POW, dtypes.ints, src=(UPat.var("x"), UPat.var("y"))))

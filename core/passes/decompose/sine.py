@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from core.dtype import dtypes
+from core.dtype import DType, dtypes
 from core.passes.decompose.bits import layout, polynomial, round_half_away, same_bits
 from core.uop import UOp
 
@@ -73,7 +73,7 @@ def _reduce_large(x: UOp, exponents: int) -> tuple[UOp, UOp]:
     index, shift = start >> 5, (start & 31).cast(dtypes.uint64)
     last = (exponents - 1 - parts.mantissa + 62) >> 5
     words = (0, 0, *two_over_pi_words(last + 7))
-    raw = [_word(words[k : k + last + 1], index) for k in range(7)]
+    raw = [word_at(words[k : k + last + 1], index, dtypes.uint64) for k in range(7)]
     window = [
         ((raw[k] << shift) | (raw[k + 1] >> (shift.const_like(32) - shift))) & 0xFFFFFFFF
         for k in range(6)
@@ -99,13 +99,13 @@ def _reduce_large(x: UOp, exponents: int) -> tuple[UOp, UOp]:
     return negative.where(q * -1, q), negative.where(r * -1.0, r)
 
 
-def _word(words: tuple[int, ...], index: UOp) -> UOp:
-    """words[index] as uint64, by halving."""
+def word_at(words: tuple[int, ...], index: UOp, dtype: DType) -> UOp:
+    """words[index] as an integer of `dtype`, by halving."""
     if len(set(words)) == 1:
-        return UOp.const(dtypes.uint64.vec(index.dtype.count), words[0])
+        return UOp.const(dtype.vec(index.dtype.count), words[0])
     half = 1 << ((len(words) - 1).bit_length() - 1)
     upper = (index & half).ne(0)
-    return upper.where(_word(words[half:], index), _word(words[:half], index))
+    return upper.where(word_at(words[half:], index, dtype), word_at(words[:half], index, dtype))
 
 
 def sin(x: UOp) -> UOp:

@@ -58,7 +58,33 @@ def integer_of_float(cast: UOp, x: UOp) -> UOp | None:
     return is_nan(x).where(cast.const_like(0), found)
 
 
+_SIGNED: Final = dtypes.int32
+
+
+def float_of_word(x: UOp) -> UOp:
+    """A uint32 as float32, rounded to the nearest: by signed conversions, because some
+    implementations convert the two halves of a large number and round twice."""
+    half = ((x >> 1) | (x & 1)).bitcast(_SIGNED).cast(dtypes.float32)
+    small = x.bitcast(_SIGNED)
+    return (small < 0).where(half * 2.0, small.cast(dtypes.float32))
+
+
+@rule(UPat(Ops.CAST, dtypes.float32, src=(UPat.var("x", dtypes.uint32),)))
+def float_of_unsigned(x: UOp) -> UOp:
+    """float32(x: uint32) -> x < 2 ** 31 ? float32(int32(x)) : float32(int32(x >> 1 | x & 1)) * 2"""
+    if x.vmax <= dtypes.max(_SIGNED):
+        return x.bitcast(_SIGNED).cast(dtypes.float32)
+    return float_of_word(x)
+
+
 floats = PatternMatcher(
-    [unequal_if_nan, equal_unless_nan, max_of_floats, truth_of_float, integer_of_float],
+    [
+        unequal_if_nan,
+        equal_unless_nan,
+        max_of_floats,
+        truth_of_float,
+        integer_of_float,
+        float_of_unsigned,
+    ],
     name="wgsl: floats",
 )

@@ -21,9 +21,9 @@ _narrow: Final = (dtypes.int8, dtypes.uint8, dtypes.int16, dtypes.uint16)
 def narrow_in_32_bits(x: UOp) -> UOp:
     """f(a, b) -> int8(f(int32(a), int32(b)))  where f leaves the bits of its operands"""
     wide = dtypes.uint32 if dtypes.is_unsigned(x.dtype) else dtypes.int32
-    src = [converted(s, wide) for s in x.src[:1]]
-    src += [s if x.op is Ops.SHL else converted(s, wide) for s in x.src[1:]]
-    return src[0].alu(x.op, *src[1:]).cast(x.dtype)
+    kept = 1 if x.op is Ops.SHL else len(x.src)  # the amount of a shift stays what it is
+    src = (*(converted(s, wide) for s in x.src[:kept]), *x.src[kept:])
+    return UOp(x.op, wide, src, x.arg).cast(x.dtype)
 
 
 @rule(UPat((Ops.SHL, Ops.SHR), dtypes.ints, src=(UPat.var("x"), UPat.var("n", dtypes.uint32)),

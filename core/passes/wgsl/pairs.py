@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Final
 
 from core.dtype import DType, dtypes
-from core.passes.lanes import gep_of_const, gep_of_vectorize
 from core.passes.ptx.integers import converted
+from core.passes.wgsl.floats import float_of_word
 from core.target import Target
 from core.uop import GroupOp, Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
 from core.uop.facts.meaning import UNLESS_ZERO
@@ -120,7 +120,10 @@ def there_and_back(cast: UOp, x: UOp) -> UOp | None:
 def narrowed_conversion(cast: UOp, x: UOp) -> UOp | None:
     """float32(x: int64) -> float32(int32(x))  where 32 bits hold x"""
     narrow = _narrow_for(x)
-    return None if narrow is None else converted_low(x, narrow).cast(cast.dtype)
+    if narrow is None:
+        return None
+    word = converted_low(x, narrow)
+    return float_of_word(word) if narrow is _word else word.cast(cast.dtype)
 
 
 @rule(UPat(Ops.INDEX, src=(UPat.var("p"), UPat.var("i", _wide)), allow_any_len=True, name="place"))
@@ -178,10 +181,26 @@ def _word_of(x: UOp) -> UOp:
 _a, _b = UPat.var("a", _wide), UPat.var("b", _wide)
 
 
+def _is_zero(x: UOp) -> bool:
+    return x.op is Ops.CONST and x.arg == 0
+
+
+def _plus(a: UOp, b: UOp) -> UOp:
+    """a + b of words, without what is 0."""
+    return b if _is_zero(a) else a if _is_zero(b) else a + b
+
+
+def _times(a: UOp, b: UOp) -> UOp:
+    """a * b of words, without what is 0."""
+    return a if _is_zero(a) else b if _is_zero(b) else a * b
+
+
 def _added(a: UOp, b: UOp) -> tuple[UOp, UOp]:
     (al, ah), (bl, bh) = halves(a), halves(b)
+    if _is_zero(al) or _is_zero(bl):
+        return _plus(al, bl), _plus(ah, bh)
     low = al + bl
-    return low, ah + bh + _word_of(low < al)
+    return low, _plus(ah, bh) + _word_of(low < al)
 
 
 def _subtracted(a: UOp, b: UOp) -> tuple[UOp, UOp]:
@@ -191,6 +210,8 @@ def _subtracted(a: UOp, b: UOp) -> tuple[UOp, UOp]:
 
 def _product(a: UOp, b: UOp) -> tuple[UOp, UOp]:
     """The 64 bits of the product of two words, of products of 16 bits."""
+    if _is_zero(a) or _is_zero(b):
+        return UOp.const(_word, 0), UOp.const(_word, 0)
     a0, a1, b0, b1 = a & 0xFFFF, a >> 16, b & 0xFFFF, b >> 16
     low, left, right = a0 * b0, a1 * b0, a0 * b1
     middle = left + (low >> 16)
@@ -201,7 +222,7 @@ def _product(a: UOp, b: UOp) -> tuple[UOp, UOp]:
 def _multiplied(a: UOp, b: UOp) -> tuple[UOp, UOp]:
     (al, ah), (bl, bh) = halves(a), halves(b)
     low, high = _product(al, bl)
-    return low, high + al * bh + ah * bl
+    return low, _plus(_plus(high, _times(al, bh)), _times(ah, bl))
 
 
 def _less(a: UOp, b: UOp) -> UOp:
@@ -286,6 +307,8 @@ def _shifted(x: UOp, a: UOp, n: UOp) -> tuple[UOp, UOp]:
     """A shift of a pair by any amount: within words, then by a whole word, then by all bits."""
     low, high = halves(a)
     zero = UOp.const(_word, 0)
+    if n.op is Ops.CONST:
+        return _shifted_by(x, low, high, int(n.arg))
     inside, most = n & 31, n.const_like(31)
     if x.op is Ops.SHL:
         carried = (low >> 1) >> (most - inside)
@@ -304,6 +327,31 @@ def _shifted(x: UOp, a: UOp, n: UOp) -> tuple[UOp, UOp]:
     first, second = (short.where(small.where(a, b), c) for a, b, c in zip(near, far, out,
                                                                           strict=True))  # fmt: skip
     return first, second
+
+
+def _shifted_by(x: UOp, low: UOp, high: UOp, n: int) -> tuple[UOp, UOp]:
+    """A shift of a pair by a constant."""
+    zero = UOp.const(_word, 0)
+    if n == 0:
+        return low, high
+    if x.op is Ops.SHL:
+        if n >= 32:
+            return zero, zero if n >= 64 else low << (n - 32)
+        return low << n, (high << n) | (low >> (32 - n))
+    signed = not dtypes.is_unsigned(x.dtype)
+
+    def moved(by: int) -> UOp:
+        amount = UOp.const(_word, by)
+        if signed:
+            return _shift(Ops.SHR, high.bitcast(_int), amount).bitcast(_word)
+        return _shift(Ops.SHR, high, amount)
+
+    fill = moved(31) if signed else zero
+    if n >= 64:
+        return fill, fill
+    if n >= 32:
+        return high if n == 32 else moved(n - 32), fill
+    return (low >> n) | (high << (32 - n)), moved(n)
 
 
 @rule(UPat((Ops.SHL, Ops.SHR), _wide, src=(_a, UPat.var("n", _word)), name="x"))
@@ -389,8 +437,8 @@ def float_of_pair(x: UOp) -> UOp:
         lower = small.where(lower << step, lower)
         bits = small.where(bits - step, bits)
     scale = (bits << 23).bitcast(dtypes.float32)
-    large = (upper | _word_of(lower.ne(0))).cast(dtypes.float32) * scale
-    found = high.eq(0).where(low.cast(dtypes.float32), large)
+    large = float_of_word(upper | _word_of(lower.ne(0))) * scale
+    found = high.eq(0).where(float_of_word(low), large)
     return negative.where(found.neg(), found) if negative is not None else found
 
 
@@ -425,13 +473,7 @@ def pair_of_float(cast: UOp, x: UOp) -> UOp:
     return whole(*_chosen(nan, (zero, zero), found), cast.dtype)
 
 
-@rule(UPat(Ops.BITCAST, _pair, src=(UPat(Ops.BITCAST, src=(UPat.var("x", _pair),)),)))
-def pair_of_its_whole(x: UOp) -> UOp:
-    """words of (the integer of words x) -> x"""
-    return x
-
-
-_pairs: Final = PatternMatcher(
+pairs_matcher: Final = PatternMatcher(
     [
         sum_of_pairs,
         difference_of_pairs,
@@ -453,9 +495,6 @@ _pairs: Final = PatternMatcher(
         pair_as_another,
         float_of_pair,
         pair_of_float,
-        pair_of_its_whole,
-        gep_of_vectorize,
-        gep_of_const,
     ],
     name="wgsl: pairs",
 )
@@ -463,4 +502,4 @@ _pairs: Final = PatternMatcher(
 
 def pairs(sink: UOp, target: Target) -> UOp:
     """The kernel with pairs of words in place of integers of 64 bits."""
-    return graph_rewrite(sink, _pairs, target, name="wgsl: pairs")
+    return graph_rewrite(sink, pairs_matcher, target, name="wgsl: pairs")

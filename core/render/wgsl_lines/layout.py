@@ -58,6 +58,11 @@ def whole_words(listing: Listing, index: UOp, dtype: DType, lanes: int) -> bool:
     return lanes % each == 0 and listing.divisor(resolve(index.src[1])) % each == 0
 
 
+def entry_of(listing: Listing) -> str:
+    """What the function is called: a kernel's own name may be a reserved word."""
+    return f"kernel_{listing.name}"
+
+
 def name_of(variable: UOp) -> str:
     """What a variable is called in the text."""
     return "var_" + re.sub(r"\W", "_", variable.arg[0], flags=re.ASCII)
@@ -123,7 +128,7 @@ def launch_fact(listing: Listing, layout: Layout) -> str:
         packed = {"binding": at, "words": words, "arguments": parts}
         at += 1
     said: dict[str, Any] = {
-        "entry": listing.name,
+        "entry": entry_of(listing),
         "workgroup": list(listing.local_size),
         "grid": [size(n) for n in listing.grid],
         "folded": layout.folded,

@@ -2,7 +2,7 @@
 @group(0) @binding(1) var<storage, read_write> data1: array<f32>;
 @group(0) @binding(2) var<storage, read_write> data2: array<f32>;
 @compute @workgroup_size(1, 1, 1)
-fn matrix_vector(
+fn kernel_matrix_vector(
   @builtin(workgroup_id) group: vec3<u32>,
   @builtin(local_invocation_id) thread: vec3<u32>,
 ) {

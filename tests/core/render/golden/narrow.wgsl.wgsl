@@ -3,7 +3,7 @@
 @group(0) @binding(2) var<storage, read_write> data2: array<u32>;
 @group(0) @binding(3) var<storage, read_write> data3: array<u32>;
 @compute @workgroup_size(1, 1, 1)
-fn narrow(
+fn kernel_narrow(
   @builtin(workgroup_id) group: vec3<u32>,
   @builtin(local_invocation_id) thread: vec3<u32>,
 ) {

@@ -1,7 +1,7 @@
 @group(0) @binding(0) var<storage, read_write> data0: array<f32>;
 @group(0) @binding(1) var<storage, read_write> data1: array<f32>;
 @compute @workgroup_size(1, 1, 1)
-fn register_arrays(
+fn kernel_register_arrays(
   @builtin(workgroup_id) group: vec3<u32>,
   @builtin(local_invocation_id) thread: vec3<u32>,
 ) {

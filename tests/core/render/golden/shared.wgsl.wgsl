@@ -2,7 +2,7 @@
 @group(0) @binding(1) var<storage, read_write> data1: array<f32>;
 var<workgroup> shared8: array<f32, 32>;
 @compute @workgroup_size(32, 1, 1)
-fn shared(
+fn kernel_shared(
   @builtin(workgroup_id) group: vec3<u32>,
   @builtin(local_invocation_id) thread: vec3<u32>,
 ) {

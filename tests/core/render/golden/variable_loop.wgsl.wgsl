@@ -2,7 +2,7 @@
 struct Variables { var_n: i32 }
 @group(0) @binding(1) var<uniform> variables: Variables;
 @compute @workgroup_size(1, 1, 1)
-fn variable_loop(
+fn kernel_variable_loop(
   @builtin(workgroup_id) group: vec3<u32>,
   @builtin(local_invocation_id) thread: vec3<u32>,
 ) {

@@ -1,0 +1,236 @@
+"""WEBGPU computes what the reference does, for what WGSL has and for what it lacks."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from core import Tensor, TinyJit
+from core.compile import compile_kernel
+from core.dtype import DType, dtypes
+from core.errors import CompileError, RunError
+from core.runtime.buffer import Buffer
+from core.runtime.device import Device
+from core.runtime.reference.kernel import evaluate_kernel
+from core.runtime.webgpu.launch import rejected
+from core.target import targets
+from core.uop.uop import UOp
+from tests.core.runtime.test_agreement import memory_of
+from tests.core.runtime.test_random_kernels import agree, kernels
+
+WEBGPU = "WEBGPU"
+WIDE = (dtypes.int64, dtypes.uint64)
+EDGES = (0, 1, 2, 3, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**63 - 1, 2**63, 2**64 - 1, 2**64 - 2)
+
+
+def both(make: Callable[[str], Tensor]) -> tuple[Any, Any]:
+    return make(WEBGPU).numpy(), make("CPU").numpy()
+
+
+@settings(max_examples=60, deadline=None)
+@given(kernels())
+def test_random_kernels_agree_with_the_reference(ast: UOp) -> None:
+    right = memory_of(ast)
+    evaluate_kernel(ast, right, {})
+    program = compile_kernel(ast, targets["webgpu"])
+    memory = memory_of(ast)
+    kinds = {a.number: a.dtype for a in program.arguments}
+    buffers = [
+        Buffer(WEBGPU, a.size if i in kinds else a.nbytes, kinds.get(i, dtypes.uint8))
+        for i, a in enumerate(memory)
+    ]
+    for buffer, a in zip(buffers, memory, strict=True):
+        buffer.copyin(a.view(np.uint8).data)
+    Device[WEBGPU].load(program)(buffers, {}, wait=True)
+    agree(ast, [b.as_array() for b in buffers], right)
+
+
+class Expressions:
+    """Random expressions of integers of 64 bits, the same on each device."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        rng = np.random.default_rng(seed)
+        self.data: list[np.ndarray[Any, Any]] = []
+        for at in range(4):
+            shift = rng.integers(0, 64, 64).astype(np.uint64)
+            bits = rng.integers(0, 2**64, 64, dtype=np.uint64) >> shift
+            bits[: len(EDGES)] = rng.permutation(np.array(EDGES, np.uint64))
+            rng.shuffle(bits)
+            self.data.append(bits.view(np.int64) if at % 2 else bits)
+
+    def on(self, device: str, count: int) -> list[Any]:
+        """The values of so many of them."""
+        self.rng = random.Random(self.seed)
+        self.leaves = [Tensor(values, device=device).realize() for values in self.data]
+        made = [self.one(self.rng.randint(1, 3)).bitcast(dtypes.int64).contiguous()
+                for _ in range(count)]  # fmt: skip
+        Tensor.realize(*made)
+        return [one.numpy() for one in made]
+
+    def one(self, depth: int) -> Tensor:
+        if depth == 0 or self.rng.random() < 0.1:
+            return self.rng.choice(self.leaves)
+        a = self.one(depth - 1)
+        op = self.rng.choice("+-*/%&|^<=lrwm01234")
+        if op.isdigit():
+            narrow: tuple[DType, ...] = (*dtypes.ints, dtypes.bool, dtypes.float32)
+            other = WIDE[a.dtype is dtypes.int64]
+            return (
+                -a,
+                a.cast(self.rng.choice(narrow)).cast(a.dtype),
+                a.cast(other).cast(a.dtype),
+                a.bitcast(other) + 1,
+                a // self.rng.choice((1, 3, 10, 1_000_003, 5_000_000_000)),
+            )[int(op)]
+        b = self.one(depth - 1).cast(a.dtype)
+        table: dict[str, Callable[[], Tensor]] = {
+            "+": lambda: a + b, "-": lambda: a - b, "*": lambda: a * b, "/": lambda: a // b,
+            "%": lambda: a % b, "&": lambda: a & b, "|": lambda: a | b, "^": lambda: a ^ b,
+            "<": lambda: (a < b).cast(a.dtype), "=": lambda: (a == b).cast(a.dtype),
+            "l": lambda: a << (b & 63), "r": lambda: a >> (b & 63),
+            "w": lambda: (a < b).where(a, b), "m": lambda: a.maximum(b),
+        }  # fmt: skip
+        return table[op]()
+
+
+def test_random_expressions_of_64_bits_agree_with_the_cpu() -> None:
+    for seed in range(4):
+        found, wanted = (Expressions(seed).on(device, 16) for device in (WEBGPU, "CPU"))
+        for at, (a, b) in enumerate(zip(found, wanted, strict=True)):
+            np.testing.assert_array_equal(a, b, f"seed {seed}, expression {at}")
+
+
+def test_random_numbers_are_those_of_the_cpu() -> None:
+    def make(device: str) -> Tensor:
+        Tensor.manual_seed(3)
+        return Tensor.rand(1000, device=device)
+
+    found, wanted = both(make)
+    np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("dtype", [d for d in dtypes.all if d is not dtypes.float64], ids=str)
+def test_every_dtype_is_stored_and_read(dtype: DType) -> None:
+    """37 elements end within a word; views begin within one."""
+
+    def make(device: str) -> Tensor:
+        x = (Tensor.arange(37, device=device) - 5).cast(dtype).contiguous().realize()
+        return x[3:30].contiguous().realize().flip(0).cast(dtypes.float32)
+
+    found, wanted = both(make)
+    np.testing.assert_array_equal(found, wanted)
+
+
+def test_values_that_are_not_finite() -> None:
+    values = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 3e9, -3e9, 1.5], np.float32)
+
+    def of(make: Callable[[Tensor], Tensor]) -> None:
+        found, wanted = both(lambda device: make(Tensor(values, device=device)))
+        np.testing.assert_array_equal(found, wanted)
+
+    of(lambda x: x.isnan())
+    of(lambda x: x.isinf())
+    of(lambda x: x.maximum(0.0))
+    of(lambda x: x.cast(dtypes.int32))
+    of(lambda x: x.cast(dtypes.uint8))
+    of(lambda x: x.cast(dtypes.int64))
+    of(lambda x: x.cast(dtypes.bool))
+    of(lambda x: (x > 1).where(x, float("inf")))
+    of(lambda x: (x > 1).where(x, float("nan")))
+
+
+@pytest.mark.parametrize(
+    "source", [dtypes.int32, dtypes.uint32, dtypes.int64, dtypes.uint64], ids=str
+)
+@pytest.mark.parametrize("dtype", [dtypes.bfloat16, dtypes.float16, dtypes.fp8e5m2], ids=str)
+def test_integers_are_rounded_once_to_narrow_floats(source: DType, dtype: DType) -> None:
+    rng = np.random.default_rng(1)
+    ties = [(256 + n) << k | 1 << (k - 1) for n in (0, 1) for k in (1, 8, 17, 20)]
+    near = [t + d for t in ties for d in (-1, 0, 1)]
+    values = np.array([*near, *rng.integers(0, 2**31, 64), 2**31 - 1], np.int64)
+    if source.bits == 64:
+        values = np.concatenate([values, values << 30, [2**63 - 1, 2**62 + 1]])
+    kind = np.dtype(source.name)
+
+    def make(device: str) -> Tensor:
+        return Tensor(values.astype(kind), device=device).cast(dtype).cast(dtypes.float32)
+
+    found, wanted = both(make)
+    np.testing.assert_array_equal(found, wanted)
+
+
+def test_more_arguments_than_bindings_are_packed() -> None:
+    kinds = (dtypes.float32, dtypes.int8, dtypes.int64, dtypes.bool, dtypes.float16)
+
+    def make(device: str) -> Tensor:
+        parts = [(Tensor.arange(37, device=device) % (n + 2)).cast(kinds[n % 5]).contiguous()
+                 for n in range(12)]  # fmt: skip
+        Tensor.realize(*parts)
+        total = Tensor.zeros(37, device=device)
+        for part in parts:
+            total = total + part.cast(dtypes.float32)
+        return total
+
+    found, wanted = both(make)
+    np.testing.assert_array_equal(found, wanted)
+
+
+def test_grids_of_more_groups_than_a_dimension_has_are_folded() -> None:
+    n = 131_071 * 2  # a prime, times 2
+    x = Tensor.arange(n, device=WEBGPU).contiguous().realize()
+    program_of_it = (x + 1).contiguous().realize().numpy()
+    np.testing.assert_array_equal(program_of_it, np.arange(1, n + 1, dtype=np.int32))
+
+
+def test_a_captured_function_is_replayed() -> None:
+    @TinyJit
+    def step(x: Tensor) -> Tensor:
+        return ((x @ x).relu().sum(axis=1) * 0.5).realize()
+
+    for n in range(4):
+        x = Tensor(np.full((8, 8), n, np.float32), device=WEBGPU).realize()
+        np.testing.assert_allclose(step(x).numpy(), np.full(8, 32.0 * n * n))
+
+
+def test_several_devices_share_a_value() -> None:
+    devices = (WEBGPU, "WEBGPU:1")
+    x = Tensor.arange(16, device=WEBGPU).cast(dtypes.float32).shard(devices, axis=0)
+    np.testing.assert_array_equal((x * 2).numpy(), np.arange(16) * 2.0)
+    assert x.sum().item() == 120
+
+
+def test_a_launch_is_timed() -> None:
+    x = Tensor.arange(256, device=WEBGPU).contiguous().realize()
+    (item,) = (x * 3).schedule()
+    program = compile_kernel(item.ast, targets["webgpu"])
+    buffers = [Buffer(WEBGPU, 256, a.dtype).allocate() for a in program.arguments]
+    seconds = Device[WEBGPU].load(program)(buffers, {}, wait=True)
+    assert seconds is not None
+    assert 0 < seconds < 10
+
+
+def test_a_buffer_beyond_the_limit_is_one_error() -> None:
+    with pytest.raises(RunError, match=r"WEBGPU has no buffers of .* bytes"):
+        Buffer(WEBGPU, 1 << 40, dtypes.uint8).allocate()
+
+
+def test_float64_is_an_error_with_the_line_of_the_user() -> None:
+    with pytest.raises(CompileError, match="WebGPU has no float64") as raised:
+        (Tensor([1.0, 2.0], dtype=dtypes.float64, device=WEBGPU) * 2).realize()
+    assert "test_device.py" in str(raised.value)
+
+
+def test_a_text_that_is_rejected_names_its_line() -> None:
+    x = Tensor.arange(256, device=WEBGPU).contiguous().realize()
+    program = compile_kernel((x * 3).schedule()[0].ast, targets["webgpu"])
+    lines = program.source.text.splitlines()
+    at = next(i for i, line in enumerate(lines) if "gidx0" in line or "lidx0" in line)
+    said = f"Shader '' parsing error: expected ';'\n  wgsl:{at + 1}:5\n"
+    error = rejected(program, said)
+    assert f"line {at + 1} of its WGSL: {lines[at].strip()}" in str(error)

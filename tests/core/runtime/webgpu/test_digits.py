@@ -1,0 +1,38 @@
+"""Training the digits on WEBGPU gives the losses of the CPU."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.datasets import load_digits
+
+from core import Context, Tensor
+from core.runtime.device import Device
+from examples.digits import BATCH, SEED, Net, training_step
+
+
+def losses(device: str, steps: int) -> list[float]:
+    """Of each step of training on a device."""
+    digits = load_digits()
+    order = np.random.default_rng(SEED).permutation(len(digits.images))
+    images = (digits.images[order] / 16.0).astype(np.float32).reshape(-1, 1, 8, 8)
+    labels = digits.target[order].astype(np.int32)
+    before, Device.DEFAULT = Device.DEFAULT, device
+    found: list[float] = []
+    try:
+        Tensor.manual_seed(SEED)
+        step = training_step(Net())
+        with Context(TRAINING=1):
+            for i in range(steps):
+                at = i * BATCH % (len(images) - BATCH)
+                x, y = Tensor(images[at : at + BATCH]), Tensor(labels[at : at + BATCH])
+                found.append(step(x, y).item())
+    finally:
+        Device.DEFAULT = before
+    return found
+
+
+def test_two_epochs_give_the_losses_of_the_cpu() -> None:
+    steps = 2 * (1437 // BATCH)
+    wanted, found = losses("CPU", steps), losses("WEBGPU", steps)
+    assert wanted[-1] < wanted[0] / 2
+    np.testing.assert_allclose(found, wanted, atol=1e-3)

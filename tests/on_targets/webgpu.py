@@ -1,0 +1,71 @@
+"""WGSL through both of its compilers: a kernel is accepted and run by wgpu (naga), and accepted by
+Chromium (Tint)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from playwright.sync_api import sync_playwright
+
+from core.runtime.buffer import Buffer
+from core.runtime.device import Device
+from core.target import Target
+from core.toolchain.program import Program
+from core.trial.trial import arguments
+from tests.browser_setup import find_browser
+from tests.on_targets.emulated import Ran
+from tests.on_targets.subject import Subject
+
+ARGUMENTS: Final = (
+    *("--no-sandbox", "--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"),
+    "--enable-features=Vulkan",
+)
+"""Of Chromium, so that a page has a WebGPU adapter on the CPU."""
+_ACCEPT: Final = """async (texts) => {
+  const adapter = await navigator.gpu?.requestAdapter();
+  if (!adapter) return texts.map(() => "Chromium has no WebGPU adapter");
+  const device = await adapter.requestDevice();
+  const said = [];
+  for (const [code, entryPoint] of texts) {
+    device.pushErrorScope("validation");
+    const module = device.createShaderModule({ code });
+    const { messages } = await module.getCompilationInfo();
+    const errors = messages.filter((m) => m.type === "error");
+    if (errors.length === 0)
+      device.createComputePipeline({ layout: "auto", compute: { module, entryPoint } });
+    const invalid = await device.popErrorScope();
+    const [first] = errors;
+    const line = first && code.split("\\n")[first.lineNum - 1];
+    said.push(first ? `line ${first.lineNum}: ${first.message}: ${line}` : invalid?.message ?? "");
+  }
+  return said;
+}"""
+
+
+def execute(subject: Subject, program: Program) -> Ran:
+    """Runs a kernel on its arguments. Raises what the device raises."""
+    device = Device["WEBGPU"]
+    buffers: list[Buffer] = []
+    for u, values in zip(arguments(subject.ast), subject.before, strict=True):
+        buffer = Buffer("WEBGPU", values.size, u.dtype.base).allocate()
+        buffers.append(buffer.copyin(np.ascontiguousarray(values).view(np.uint8).data))
+    device.load(program)(buffers, subject.variables, wait=True)
+    return Ran(subject.wrong([b.as_array() for b in buffers]), 1, 1)
+
+
+def tint(texts: Sequence[str], names: Sequence[str], target: Target) -> list[str]:
+    """For each text what Chromium says against it, "" for nothing."""
+    path = find_browser()
+    if path is None:
+        return ["no Chromium"] * len(texts)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+        page = browser.new_page()
+        # a file address is a secure context, where WebGPU is
+        page.goto("file:///dev/null")
+        entries = [f"kernel_{name}" for name in names]
+        said = page.evaluate(_ACCEPT, [[*one] for one in zip(texts, entries, strict=True)])
+        browser.close()
+    return [str(one) for one in said]
