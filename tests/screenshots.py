@@ -1,9 +1,9 @@
 """Takes the pictures of README and docs: `python -m tests.screenshots` (or `make screenshots`).
 
 Records examples/digits.py and takes the overview; opens a telling step of its busiest kernel, runs
-the kernel, and takes that; and a tile of tests/browser/programs/tiles.py. Writes
-docs/images/overview-*.png, explorer-*.png and tile-*.png, light and dark, of 256 colours each: the
-page is flat, so that nobody sees the difference, and the files stay small.
+the kernel, and takes that; and a tile of tests/browser/programs/tiles.py, and a pass of XLA. Writes
+docs/images/overview-*.png, explorer-*.png, tile-*.png and import-*.png, light and dark, of 256
+colours each: the page is flat, so that nobody sees the difference, and the files stay small.
 
 `python -m tests.screenshots --states FOLDER` takes a picture of every state of the page in place of
 these: FOLDER/1280x720-light/overview.png. `--only` and `--size` choose some of them.
@@ -32,8 +32,11 @@ from tests.browser_setup import find_browser
 from tests.states.scenes import Scene, scenes
 from tests.states.state import Show
 from tests.states.states import STATES
+from viz.cli import main as main_of_uopviz
+from viz.views.store import Store
 
 IMAGES: Final = ROOT / "docs" / "images"
+DUMP: Final = ROOT / "tests" / "viz" / "importers" / "dumps" / "xla"
 SIZE: Final[ViewportSize] = {"width": 1920, "height": 1080}
 SMALL: Final[ViewportSize] = {"width": 1440, "height": 900}
 ARGUMENTS: Final = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
@@ -110,6 +113,31 @@ def take_readme(browser: Browser) -> None:
                 file = IMAGES / f"tile-{scheme}.png"
                 file.write_bytes(quantised(take_tile(browser, server, scheme)))
                 print(f"{file.relative_to(ROOT)}  {file.stat().st_size:,} bytes")
+        take_imported(browser, Path(folder))
+
+
+def take_imported(browser: Browser, folder: Path) -> None:
+    """XLA's fusion of a small function of JAX, from the dump that the tests of imports read: its
+    graphs above its text."""
+    trace = folder / "jax.viz"
+    main_of_uopviz(["import", "-o", str(trace), str(DUMP)])
+    rows = Store(trace).tree()["rows"]
+    number = next(row["id"] for row in rows if row["name"] == "fusion")
+    with serve(trace) as server:
+        for scheme in ("light", "dark"):
+            context = browser.new_context(
+                viewport=SMALL, color_scheme=scheme, reduced_motion="reduce"
+            )
+            page = context.new_page()
+            page.goto(f"{server.url}#v=graphs&r={number}")
+            expect(page.locator(".changed")).to_be_visible()
+            page.keyboard.press("s")
+            expect(page.locator(".sources .ln.da").first).to_be_visible()
+            page.wait_for_timeout(3 * SETTLE)
+            file = IMAGES / f"import-{scheme}.png"
+            file.write_bytes(quantised(page.screenshot()))
+            context.close()
+            print(f"{file.relative_to(ROOT)}  {file.stat().st_size:,} bytes")
 
 
 def take_tile(browser: Browser, server: Process, scheme: Any) -> bytes:

@@ -81,13 +81,16 @@ function text(ctx: Ctx, scene: Scene, theme: Theme, slots: number[], zoom: numbe
   ctx.textBaseline = "alphabetic";
   const label = (s: number): Label => scene.label(s);
   if (levelOf(zoom) === "middle") {
-    const size = 11 / zoom;
-    const room = Math.floor((BOX_W - 26) / (size * 0.61));
-    ctx.font = `650 ${size}px ${theme.mono}`;
     ctx.textAlign = "center";
     ctx.fillStyle = color;
-    for (const s of slots)
-      ctx.fillText(shortWords(label(s), room), picture.x(s) + 6, picture.y(s) + size * 0.36);
+    for (const size of [PLAIN / zoom, SMALL / zoom]) {
+      ctx.font = `650 ${size}px ${theme.mono}`;
+      for (const s of slots) {
+        const name = label(s);
+        if (nameSize(name, zoom) !== size) continue;
+        ctx.fillText(shortWords(name, roomAt(size)), picture.x(s) + 6, picture.y(s) + size * 0.36);
+      }
+    }
     ctx.textAlign = "left";
     return;
   }
@@ -108,6 +111,14 @@ function text(ctx: Ctx, scene: Scene, theme: Theme, slots: number[], zoom: numbe
   for (const s of slots) letters(ctx, theme, label(s).ranges, right(picture.x(s)), picture.y(s) + 11);
   ctx.textAlign = "left";
 }
+
+/** Sizes of a name where nothing else has room; names that do not fit, such as "broadcast", are written small. */
+const PLAIN = 11;
+const SMALL = 9.2;
+/** How many characters of a size have room. */
+const roomAt = (size: number): number => Math.floor((BOX_W - 26) / (size * 0.61));
+const nameSize = (label: Label, zoom: number): number =>
+  (label.short.length <= roomAt(PLAIN / zoom) ? PLAIN : SMALL) / zoom;
 
 /** What tells expressions apart is often their end. */
 const shortWords = (l: Label, room: number): string =>
@@ -243,10 +254,9 @@ function strike(ctx: Ctx, theme: Theme, label: Label, x: number, y: number, zoom
     ctx.fillRect(left(x), y + titleY(label) - 4.6, ctx.measureText(label.op).width, 1.3);
     return;
   }
-  const size = 11 / zoom;
+  const size = nameSize(label, zoom);
   ctx.font = `650 ${size}px ${theme.mono}`;
-  const room = Math.floor((BOX_W - 26) / (size * 0.61));
-  const width = ctx.measureText(cut(label.short, room)).width;
+  const width = ctx.measureText(cut(label.short, roomAt(size))).width;
   ctx.fillRect(x + 6 - width / 2, y - 0.6 / zoom, width, 1.2 / zoom);
 }
 
