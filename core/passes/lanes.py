@@ -12,6 +12,15 @@ from core.uop import GroupOp, Ops, PatternMatcher, UOp, UPat, rule
 from core.uop.pointer import address_space
 
 
+def pick_of_elementwise(gep: UOp, x: UOp) -> UOp:
+    """The lanes that a GEP picks of an elementwise op, as that op of lanes."""
+    if len(set(gep.arg)) != len(gep.arg):
+        single = {i: x.gep(i) for i in gep.arg}
+        return UOp.vectorize(*(single[i] for i in gep.arg))
+    src = tuple(s.gep(gep.arg) for s in x.src)
+    return UOp(x.op, x.dtype.scalar().vec(len(gep.arg)), src, x.arg, x.tag)
+
+
 @rule(UPat(Ops.GEP, src=(UPat(Ops.GEP, name="inner"),), name="outer"))
 def gep_of_gep(outer: UOp, inner: UOp) -> UOp:
     """gep(gep(x, a), b) -> gep(x, a[b])"""
@@ -35,11 +44,7 @@ def gep_of_const(gep: UOp, c: UOp) -> UOp:
 @rule(UPat(Ops.GEP, src=(UPat(GroupOp.Elementwise, name="x"),), name="gep"))
 def gep_of_elementwise(gep: UOp, x: UOp) -> UOp:
     """gep(f(a, b), i) -> f(gep(a, i), gep(b, i))"""
-    if len(set(gep.arg)) != len(gep.arg):
-        single = {i: x.gep(i) for i in gep.arg}
-        return UOp.vectorize(*(single[i] for i in gep.arg))
-    src = tuple(s.gep(gep.arg) for s in x.src)
-    return UOp(x.op, x.dtype.scalar().vec(len(gep.arg)), src, x.arg, x.tag)
+    return pick_of_elementwise(gep, x)
 
 
 @rule(UPat(Ops.GEP, src=(UPat(Ops.SHUFFLE, src=(UPat.var("x"),), name="moved"),), name="gep"))

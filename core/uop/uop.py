@@ -326,20 +326,23 @@ class UOp(Arithmetic, Movement, Variables):
         """All nodes that this one needs and itself, sources first; those where `gate` is false, and
         what only they need, are left out."""
         done: dict[UOp, None] = {}
-        open_nodes: set[UOp] = set()
+        if gate is not None and not gate(self):
+            return done
         stack = [self]
         while stack:
-            u = stack[-1]
-            if u in open_nodes:  # its sources are done
-                stack.pop()
-                done.setdefault(u)
-            elif u in done or (gate is not None and not gate(u)):
-                stack.pop()
+            u = stack.pop()
+            if u in done:
+                continue
+            src = u.src
+            if gate is not None:
+                src = [s for s in src if s in done or gate(s)]
+            for s in src:
+                if s not in done:
+                    stack.append(u)
+                    stack.extend([s for s in reversed(src) if s not in done])
+                    break
             else:
-                open_nodes.add(u)
-                if todo := [s for s in u.src if s not in done]:
-                    todo.reverse()
-                    stack += todo
+                done[u] = None
         return done
 
     # changed copies
@@ -380,8 +383,25 @@ class UOp(Arithmetic, Movement, Variables):
     def substitute(self, replacements: Mapping[UOp, UOp]) -> UOp:
         """The graph with nodes replaced. Replacements are not searched again."""
         new: dict[UOp, UOp] = dict(replacements)
-        for u in self.toposort(lambda u: u not in replacements):
-            new[u] = u.rebuild(tuple(new[s] for s in u.src))
+        ops = 0
+        for u in replacements:
+            ops |= OP_BITS[u.op]
+        stack = [self]
+        while stack:
+            u = stack.pop()
+            if u in new:
+                continue
+            if not u.below & ops:
+                new[u] = u
+                continue
+            src = u.src
+            for s in src:
+                if s not in new:
+                    stack.append(u)
+                    stack.extend([s for s in reversed(src) if s not in new])
+                    break
+            else:
+                new[u] = u.rebuild(tuple([new[s] for s in src]))
         return new[self]
 
     def simplify(self) -> UOp:

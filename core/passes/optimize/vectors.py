@@ -51,7 +51,8 @@ def for_vectors(t: Tuner) -> None:
             transpose_tile(t, stores, loads, lanes)
     if tile:
         register_tile(t, loads, max(1, vectors), registers)
-    unroll_small(t)
+    if across is not None or not tile or not t.kernel.fastest:
+        unroll_small(t)  # else sums of lanes would be lanes of sums, put together from everywhere
     if across is not None and tile:
         keep_columns(t)
     work = prod(size(r) for r in t.kernel.path)

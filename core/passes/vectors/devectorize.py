@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from core.dtype import AddrSpace, dtypes
 from core.passes.address import gate_of
-from core.passes.lanes import sink_lanes
+from core.passes.lanes import pick_of_elementwise, sink_lanes
 from core.passes.vectors.products import one_tile_each
 from core.target import Target
 from core.uop import GroupOp, Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
@@ -95,6 +95,17 @@ def single_shuffles(moved: UOp, x: UOp) -> UOp | None:
     )
 
 
+@rule(UPat(Ops.GEP, src=(UPat(GroupOp.Elementwise, name="x"),), name="gep"))
+def gep_of_wide(ctx: Width, gep: UOp, x: UOp) -> UOp | None:
+    """gep(f(a, b), i) -> f(gep(a, i), gep(b, i)), but for half of what is one operation"""
+    count = x.dtype.count
+    if 1 < count <= ctx.lanes and 2 * len(gep.arg) == count:  # its lanes are being combined
+        low = tuple(range(count // 2))
+        if gep.arg == low or gep.arg == tuple(i + count // 2 for i in low):
+            return None
+    return pick_of_elementwise(gep, x)
+
+
 def _from_registers(x: UOp) -> bool:
     return x.op is Ops.LOAD and address_space(x.src[0]) is AddrSpace.REG
 
@@ -104,13 +115,10 @@ def _piece(load: UOp, start: int, lanes: int) -> UOp:
     return _part(load.src[0], start).load(dtype=dtype)
 
 
-cutting = (
-    PatternMatcher(
-        [one_tile_each, operand_lanes, store_pieces, register_pieces, single_shuffles],
-        name="devectorize",
-    )
-    + sink_lanes
-)
+cutting = PatternMatcher(
+    [one_tile_each, operand_lanes, store_pieces, register_pieces, single_shuffles],
+    name="devectorize",
+) + sink_lanes.changed((), {"gep_of_elementwise": gep_of_wide})
 
 
 def devectorize(sink: UOp, target: Target) -> UOp:

@@ -124,6 +124,7 @@ def _wanted_outputs(roots: Collection[UOp]) -> list[UOp]:
     return [u for u in outputs if u in needed]
 
 
+@collector_paused()
 def realize(tensors: Sequence[TensorBase]) -> None:
     """Computes `tensors` and stores them; the graphs that made them are released. Raises RunError,
     and does nothing, where they are made of what has yet to be computed by others."""

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.dtype import dtypes
 from core.errors import CompileError
 from core.passes.lower import lower
 from core.passes.optimize import Kernel, apply_opt
@@ -203,14 +204,23 @@ def test_transposed_assignments_of_every_small_size() -> None:
         np.testing.assert_array_equal(place.numpy(), value.T)
 
 
-@pytest.mark.parametrize("columns", [1, 64])
-def test_lanes_along_a_reduce_are_loaded_as_they_lie(columns: int) -> None:
+@pytest.mark.parametrize(("columns", "along"), [(1, 64), (64, 64), (32, 32)])
+def test_lanes_along_a_reduce_are_loaded_as_they_lie(columns: int, along: int) -> None:
     """A product with a transposed matrix: vectors along the sum, with nothing moved between lanes
     in the loop."""
-    product = Tensor.empty(8, 64) @ Tensor.empty(columns, 64).transpose(0, 1)
+    product = Tensor.empty(8, along) @ Tensor.empty(columns, along).transpose(0, 1)
     uops = lower_kernel(product.schedule()[-1].ast, targets["x86-64"])
     begin = max(n for n, u in enumerate(uops) if u.op is Ops.RANGE)
     end = next(n for n in range(begin, len(uops)) if uops[n].op is Ops.END)
     inside = [u.op for u in uops[begin:end]]
     assert Ops.LOAD in inside
     assert not {Ops.GEP, Ops.VECTORIZE, Ops.SHUFFLE} & set(inside)
+
+
+def test_a_sum_of_lanes_stays_in_vectors() -> None:
+    """A short row is one vector: what is summed is computed in vectors, not lane by lane."""
+    rows = (Tensor.empty(64, 32) * 2).exp().sum(1)
+    uops = lower_kernel(rows.schedule()[-1].ast, targets["x86-64"])
+    products = [u for u in uops if u.op in (Ops.MUL, Ops.MULACC) and dtypes.is_float(u.dtype)]
+    assert products
+    assert all(u.dtype.count == 8 for u in products)
