@@ -26,6 +26,7 @@ from typing import (
 from weakref import ref
 
 from core.captured import Replay
+from core.capturereport import KIND, captured_report
 from core.dtype import DType, dtypes
 from core.errors import RunError
 from core.helpers import JIT, MEMORY_PLANNER, Context
@@ -43,6 +44,7 @@ from core.tensor.state.base import TensorBase, live, tensor_of
 from core.tensor.state.live import is_stored, memory_of
 from core.tensor.state.storage import Storage
 from core.uop.call.parts import parts_of
+from core.uop.engine.observe import attached, context
 from core.uop.facts.lengths import Lengths
 from core.uop.facts.shapes import shown
 from core.uop.node import DeviceName
@@ -342,6 +344,9 @@ class TinyJit(Generic[P, R]):
         if self.prune:
             first = first.pruned(before)
         replaced = (*inputs, *bound.values())
+        if (observer := attached()) is not None:
+            with context(f"captured {self._name}", "schedule"):
+                observer.artifact(KIND, "", *captured_report(first), {})
         make = returned(result, places, replaced)
         kept = result if make is None else None
         values = {name: b.val for name, b in bound.items()}

@@ -1,9 +1,10 @@
 """Takes the pictures of README and docs: `python -m tests.screenshots` (or `make screenshots`).
 
 Records examples/digits.py and takes the overview; opens a telling step of its busiest kernel, runs
-the kernel, and takes that; and a tile of tests/browser/programs/tiles.py, and a pass of XLA. Writes
-docs/images/overview-*.png, explorer-*.png, tile-*.png and import-*.png, light and dark, of 256
-colours each: the page is flat, so that nobody sees the difference, and the files stay small.
+the kernel, and takes that; and a tile of tests/browser/programs/tiles.py, a pass of XLA, and an
+exported file whose kernels ran on the GPU of the browser. Writes docs/images/overview-*.png,
+explorer-*.png, tile-*.png, import-*.png and gpu-*.png, light and dark, of 256 colours each: the
+page is flat, so that nobody sees the difference, and the files stay small.
 
 `python -m tests.screenshots --states FOLDER` takes a picture of every state of the page in place of
 these: FOLDER/1280x720-light/overview.png. `--only` and `--size` choose some of them.
@@ -26,7 +27,8 @@ import numpy as np
 from playwright.sync_api import Browser, Error, ViewportSize, expect, sync_playwright
 
 from tests.browser.explorer import LARGE
-from tests.browser.served import PROGRAMS, ROOT, Process, environment, record, serve
+from tests.browser.served import PROGRAMS, ROOT, Process, environment, export, record, serve
+from tests.browser.test_webgpu import ARGUMENTS as WEBGPU
 from tests.browser.tiles import tile_places
 from tests.browser_setup import find_browser
 from tests.states.scenes import Scene, scenes
@@ -38,6 +40,7 @@ from viz.views.store import Store
 IMAGES: Final = ROOT / "docs" / "images"
 DUMP: Final = ROOT / "tests" / "viz" / "importers" / "dumps" / "xla"
 SIZE: Final[ViewportSize] = {"width": 1920, "height": 1080}
+TALL: Final[ViewportSize] = {"width": 1440, "height": 1150}
 SMALL: Final[ViewportSize] = {"width": 1440, "height": 900}
 ARGUMENTS: Final = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
 SIZES: Final = tuple(
@@ -108,6 +111,7 @@ def take_readme(browser: Browser) -> None:
                     file = IMAGES / f"{name}-{scheme}.png"
                     file.write_bytes(quantised(png))
                     print(f"{file.relative_to(ROOT)}  {file.stat().st_size:,} bytes")
+            take_gpu(browser, export(trace, Path(folder) / "digits.html"))
         with serve(others) as server:
             for scheme in ("light", "dark"):
                 file = IMAGES / f"tile-{scheme}.png"
@@ -138,6 +142,27 @@ def take_imported(browser: Browser, folder: Path) -> None:
             file.write_bytes(quantised(page.screenshot()))
             context.close()
             print(f"{file.relative_to(ROOT)}  {file.stat().st_size:,} bytes")
+
+
+def take_gpu(browser: Browser, exported: Path) -> None:
+    """An exported file whose kernels have run on the GPU of the browser."""
+    launched = browser.browser_type.launch(executable_path=find_browser(), args=[*WEBGPU])
+    for scheme in ("light", "dark"):
+        context = launched.new_context(viewport=TALL, color_scheme=scheme, reduced_motion="reduce")
+        page = context.new_page()
+        page.goto(exported.as_uri())
+        page.get_by_role("button", name="Run all kernels here").click()
+        page.get_by_role("button", name="Run it", exact=True).click()
+        expect(page.get_by_role("button", name="Run all again")).to_be_visible(timeout=300_000)
+        page.get_by_role("button", name="Run it here").first.click()
+        expect(page.get_by_role("button", name="Run it again")).to_be_visible(timeout=60_000)
+        page.mouse.move(2, TALL["height"] - 2)
+        page.wait_for_timeout(SETTLE)
+        file = IMAGES / f"gpu-{scheme}.png"
+        file.write_bytes(quantised(page.screenshot()))
+        print(f"{file.relative_to(ROOT)}  {file.stat().st_size:,} bytes")
+        context.close()
+    launched.close()
 
 
 def take_tile(browser: Browser, server: Process, scheme: Any) -> bytes:

@@ -75,6 +75,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("core.launch",),
     ("core.realize",),
     ("core.captured",),
+    ("core.capturereport",),
     ("core.gradientsteps", "core.kernelgradient"),
     ("core.gradient",),
     ("core.tensor.calls",),

@@ -53,6 +53,7 @@ KINDS: Final = (
     Kind("grouping", "Grouping", "text", ".txt"),
     Kind("order", "Order of kernels", "text", ".txt"),
     Kind("memory", "Memory plan", "text", ".txt"),
+    Kind("captured", "Captured step", "text", ".txt"),
 )
 """In the order in which the explorer prefers them."""
 

@@ -55,7 +55,8 @@ def export(options: argparse.Namespace) -> int:
 
     progress.begin("compiling")
     failed: list[str] = []
-    wanted = Wanted(options.texts or (), options.passes, options.texts is None and not as_trace)
+    usual = options.texts is None and not as_trace
+    wanted = Wanted(options.texts or (), options.passes, usual, browser=not as_trace)
     with ExitStack() as stack:
         for run in runs:
             kernels = chosen or run.kernels()

@@ -58,6 +58,7 @@ DIALECT: Final = Dialect(
     },
     reference="REFERENCE",
     usual=USUAL,
+    browser={"kind": "wgsl", "target": "webgpu"},
     sources=Path(str(core.__file__)).resolve().parent,
     tiles=tiles_data,
     actions=frozenset(Action),

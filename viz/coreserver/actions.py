@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from core.target import targets
+from viz.coredialect.adapter import DIALECT
 from viz.coreserver.cluster import Cluster
 from viz.coreserver.devices import Devices
 from viz.coreserver.options import Options
@@ -43,7 +44,12 @@ class CoreActions(Part):
 
     def can(self) -> dict[str, Any]:
         """See Part."""
-        return {**self.devices.data(), "inputs": kinds_data(), "targets": [*targets]}
+        return {
+            **self.devices.data(),
+            "inputs": kinds_data(),
+            "targets": [*targets],
+            "browser": DIALECT.browser,
+        }
 
     def close(self) -> None:
         """See Part."""
@@ -67,6 +73,10 @@ class CoreActions(Part):
         """Begins to run a kernel on a device. Raises ServerError."""
         asked = {"device": device, "count": count, "graph": self.graph(run, context)}
         return self.begin({"job": "run", **asked, **how.data()})
+
+    def shaders(self, run: OpenRun, context: int, how: Options) -> int:
+        """Begins to compile a kernel for the GPU of a browser. Raises ServerError."""
+        return self.begin({"job": "shaders", "graph": self.graph(run, context), **how.data()})
 
     def emulate(
         self, run: OpenRun, context: int, device: str, block: int, warp: int, how: Options

@@ -42,6 +42,15 @@ def run_kernel(run: str, context: int) -> Response:
     return answer({"job": actions().launch(here, context, device, count, options)})
 
 
+@kernel_routes.post("/<run:run>/kernels/<int:context>/shaders")
+def kernel_shaders(run: str, context: int) -> Response:
+    """Begins to compile a kernel for the GPU of a browser: {"job"}; its result is Shaders. {"opts"}
+    and {"skip"} as in run."""
+    here = open_run(run)
+    options = options_of(json_body(), here.store)
+    return answer({"job": actions().shaders(here, context, options)})
+
+
 @kernel_routes.post("/<run:run>/kernels/<int:context>/emulate")
 def emulate_kernel(run: str, context: int) -> Response:
     """Begins to emulate a kernel on {"device"}, such as PTX:EMU: {"job"}; its result is Emulation:

@@ -219,6 +219,8 @@ class Dialect:
     """The device whose results others are compared with, and which nobody times."""
     usual: tuple[str, ...] = ()
     """The targets that are shown first, and whose texts an exported file has unasked."""
+    browser: Mapping[str, str] | None = None
+    """The text of kernels that a browser runs, as "kind" and "target"; None for none."""
     sources: Path | None = None
     """The folder of the compiler here: a file of that name and place in a trace is one of its."""
     tiles: Callable[[Any, Context, Sequence[Rewrite]], dict[str, Any]] | None = None

@@ -22,12 +22,13 @@ Progress = Callable[[int, int, str], None]
 class Wanted:
     """What kernels are compiled for: `texts` alone, and `passes` too. `usual`: texts for the
     usual targets of the dialect, for kernels whose own target is of another family; `usual_passes`:
-    passes, too, for all kernels."""
+    passes, too, for all kernels. `browser`: for the GPU of a browser, to be run there."""
 
     texts: Sequence[str] = ()
     passes: Sequence[str] = ()
     usual: bool = False
     usual_passes: bool = False
+    browser: bool = False
 
 
 Compile = Callable[[Store, Collection[int], Wanted, Progress], AbstractContextManager[list[str]]]

@@ -35,7 +35,8 @@ def export_job(request: Mapping[str, Any]) -> dict[str, Any]:
     to = Path(str(request["to"]))
     tempfile.tempdir = str(to.parent)
     told, begun = 0.0, 0.0
-    wanted = Wanted(usual=not request["passes"], usual_passes=bool(request["passes"]))
+    passes = bool(request["passes"])
+    wanted = Wanted(usual=not passes, usual_passes=passes, browser=True)
     weight = _PASSES if request["passes"] else _TEXTS
 
     def tell(share: float, what: str) -> None:

@@ -36,6 +36,7 @@ _ORDER: Final = (
     Group.SCHEDULES,
     Group.HISTORIES,
     Group.EMULATIONS,
+    Group.SHADERS,
     Group.CHECKS,
     Group.PASSES,
     Group.PASS_TEXTS,

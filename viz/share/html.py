@@ -115,6 +115,7 @@ def _copied(name: str, run: Run, path: Path, redact: bool) -> RunCopy:
     kernels = store.kernels()
     store.emulations.publish(run.emulations, kernels)
     store.texts.publish(run.texts, kernels, Wording(run.places, redact))
+    store.shaders.publish(run.shaders, kernels)
     if isinstance(run, Store):
         rows = store.tree()["rows"]
         passes = {r["id"] for r in rows if r["kind"] == "rewrite"}

@@ -183,6 +183,16 @@ EMULATED: Final = _row(
     Subject.EMULATED,
     keep=Keep.NEVER,
 )
+SHADERS: Final = Answer(
+    "shaders",
+    "/shaders/{context}",
+    "ShadersOrWhy",
+    "A kernel compiled for the GPU of a browser, in an exported file",
+    Store.kernel_shaders,
+    group=Group.SHADERS,
+    subject=Subject.SHADED,
+    keep=Keep.NEVER,
+)
 LINEAGE: Final = _row(
     Store.lineage,
     "/lineage/{scope}",
@@ -251,6 +261,7 @@ ANSWERS: Final[tuple[Answer, ...]] = (
     PASS_TEXTS,
     ACTED,
     EMULATED,
+    SHADERS,
     RULE_PAGE,
     PASS_RULES,
     LINEAGE,

@@ -18,6 +18,7 @@ from viz.read.tracefile import TraceFile
 from viz.views.compiled import Compilation
 from viz.views.emulations import Emulations
 from viz.views.places import Places
+from viz.views.shaders import KernelShaders
 from viz.views.texts import Texts
 
 _PARAMETER: Final = re.compile(r"\{(\w+)(:text)?\}")
@@ -42,6 +43,8 @@ class Subject(enum.Enum):
     """One schedule, by the number of its context."""
     EMULATED = "emulated kernel"
     """One kernel of which something was emulated, by the number of its context."""
+    SHADED = "kernel for browsers"
+    """One kernel that was compiled for the GPU of a browser, by the number of its context."""
     CHECKED = "checked pass"
     """One rewrite of which steps were checked, by its number."""
     RULE = "rule"
@@ -79,6 +82,7 @@ class Group(enum.Enum):
     PASSES = "passes"
     PASS_TEXTS = "texts of passes"
     EMULATIONS = "emulations"
+    SHADERS = "kernels for browsers"
     CHECKS = "results of checks"
     HISTORIES = "histories"
 
@@ -236,6 +240,11 @@ class Run(Protocol):
         ...
 
     @property
+    def shaders(self) -> KernelShaders:
+        """What kernels were compiled to for the GPU of a browser."""
+        ...
+
+    @property
     def texts(self) -> Texts:
         """What its kernels were compiled to for an exported file: no part of what the program
         did."""
@@ -327,7 +336,8 @@ def subjects(run: Run) -> Mapping[Subject, list[int]]:
     rows = run.tree()["rows"]
     rewrites = [row["id"] for row in rows if row["kind"] == "rewrite"]
     contexts = [row for row in rows if row["kind"] == "context"]
-    emulated = run.run().get("emulated")  # an exported file may state anything
+    stated = run.run()  # an exported file may state anything
+    emulated, shaded = stated.get("emulated"), stated.get("shaders")
     scopes = dict.fromkeys(run.scope_of(number) for number in rewrites)
     return {
         Subject.REWRITE: rewrites,
@@ -336,5 +346,6 @@ def subjects(run: Run) -> Mapping[Subject, list[int]]:
         Subject.SCHEDULE: [row["id"] for row in contexts if row["label"] == "schedule"],
         Subject.CHECKED: run.checked(),
         Subject.EMULATED: emulated if isinstance(emulated, list) else [],
+        Subject.SHADED: shaded if isinstance(shaded, list) else [],
         Subject.SCOPE: [scope for scope in scopes if scope is not None],
     }

@@ -40,6 +40,7 @@ from viz.views.run import FIRST, Answer
 from viz.views.runfiles import RunFiles
 from viz.views.search.find import find
 from viz.views.search.message import search_index
+from viz.views.shaders import KernelShaders
 from viz.views.since.message import since_data
 from viz.views.summary import is_live, run_data
 from viz.views.texts import Texts
@@ -74,6 +75,8 @@ class Store:
         """What was emulated of its kernels."""
         self.texts = Texts()
         """What its kernels were compiled to for an exported file."""
+        self.shaders = KernelShaders()
+        """What its kernels were compiled to for the GPU of a browser."""
         self.checks = Checks()
         """What is known of its steps."""
 
@@ -140,7 +143,11 @@ class Store:
             made = run_data(
                 self._processes, [what for what in said if what], noted, self._files.dialect
             )
-            return made | {"emulated": self.emulations.kernels()}
+            return made | {
+                "emulated": self.emulations.kernels(),
+                "shaders": (shaded := self.shaders.kernels()),
+                "browser": self.dialect.browser if shaded else None,
+            }
 
     def tree(self, since: int = 0) -> dict[str, Any]:
         """Rows of the navigator from number `since` on, and older ones that have changed."""
@@ -389,6 +396,10 @@ class Store:
     def emulated(self, context: int) -> list[dict[str, Any]]:
         """What was emulated of a kernel, the newest last."""
         return self.emulations.of(context)
+
+    def kernel_shaders(self, context: int) -> dict[str, Any] | None:
+        """A kernel compiled for the GPU of a browser; None where none was."""
+        return self.shaders.of(context)
 
     def checked(self) -> list[int]:
         """Numbers of the passes of which steps were checked."""

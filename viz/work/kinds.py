@@ -19,6 +19,7 @@ _WHAT_IF: Final = Kind(
 )
 KINDS: Final[dict[str, Kind]] = {
     "compile": Kind(2 << 30, None, _WORKER),
+    "shaders": _RUN,
     "devices": Kind(2 << 30, None, _WORKER),
     "run": _RUN,
     "emulate": _RUN,

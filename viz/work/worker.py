@@ -46,6 +46,7 @@ from viz.work.emulation import asked, emulate
 from viz.work.opts import opts_text
 from viz.work.passrecorder import PassRecorder
 from viz.work.peaks import measure
+from viz.work.shaders import shaders_of
 
 MAX_LAUNCHES: Final = 10_000
 MAX_TRACE: Final = 1 << 26
@@ -199,6 +200,13 @@ def devices_job(_: Mapping[str, Any]) -> dict[str, Any]:
     return {"devices": found, "editable": editable_on(found)}
 
 
+def shaders_job(request: Mapping[str, Any]) -> dict[str, Any]:
+    """A kernel for the GPU of a browser; as the `Change` of the request makes it."""
+    ast = _graph(request, MAX_BYTES, inside=False)  # nothing is run but the reference
+    progress("compiling for a browser")
+    return shaders_of(ast, Change.of(request))
+
+
 def peaks_job(request: Mapping[str, Any]) -> dict[str, Any]:
     """What a device of this machine can do, measured."""
     return measure(str(request["device"]), progress)
@@ -208,6 +216,7 @@ JOBS: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
     "compile": compile_job,
     "run": run_job,
     "emulate": emulate_job,
+    "shaders": shaders_job,
     "devices": devices_job,
     "peaks": peaks_job,
 }

@@ -6,7 +6,6 @@ Never runs anything.
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
@@ -16,13 +15,9 @@ from core.dtype import DType, dtypes
 from core.helpers import ceildiv
 from core.runtime.numeric import Array, from_memory
 from core.trial.difference import apart_of, coordinates, ulps_apart
-from core.uop.kernels import stores_of
-from core.uop.ops import Ops
-from core.uop.pointer import pointer_of
+from core.trial.table import SIDE, number, rows_and_columns
 from core.uop.uop import UOp
 
-SIDE: Final = 256
-"""Cells of a picture along either side at most."""
 MOST_CELLS: Final = 8192
 """Cells that are not empty of which a picture says more, those that are furthest off."""
 
@@ -50,11 +45,6 @@ class Difference:
         for name in ("error", "original", "edited"):
             found[name] = number(found[name])
         return found
-
-
-def number(value: float) -> float | str:
-    """A number for JSON: what it does not have is its name."""
-    return value if math.isfinite(value) else str(value)
 
 
 def errors(original: Array, edited: Array, dtype: DType) -> Array:
@@ -102,27 +92,6 @@ def largest_ulps(original: Array, edited: Array, dtype: DType, apart: Array) -> 
     if not np.isfinite(apart).all():
         return None
     return ulps_apart(original[differs], edited[differs])
-
-
-def rows_and_columns(ast: UOp, output: int, size: int) -> tuple[int, int]:
-    """An output as a table: its last axis is the columns; a long line is folded."""
-    shape = _shape(ast, output, size)
-    columns = shape[-1] if len(shape) > 1 else size
-    rows = size // max(1, columns)
-    if min(rows, columns) > 1 or size <= SIDE:
-        return rows, columns
-    columns = 1 << math.ceil(math.log2(math.sqrt(size)))
-    return ceildiv(size, columns), columns
-
-
-def _shape(ast: UOp, output: int, size: int) -> tuple[int, ...]:
-    for store in stores_of(ast):
-        place = store.src[0]
-        if place.op is Ops.VIEW and int(pointer_of(place).arg) == output:
-            found = tuple(n for n in place.arg.shape if n != 1)
-            if place.arg.contiguous and math.prod(found) == size:
-                return found
-    return (size,)
 
 
 def picture(

@@ -47,6 +47,7 @@ from viz.views.compiled import Compilation
 from viz.views.emulations import Emulations, emulations_in
 from viz.views.places import Places
 from viz.views.run import Answer, InFile, Subject, pair_base
+from viz.views.shaders import KernelShaders
 from viz.views.texts import Texts
 
 _ANSWERS_ONLY: Final = "what the page in the file shows is here; the trace itself has the rest"
@@ -89,6 +90,7 @@ class Reopened:
         """Nothing is emulated here; what was is an answer like others."""
         self.texts = Texts()
         """Nothing is compiled here; texts of kernels are in the answers about them."""
+        self.shaders = KernelShaders()
         self._all = held.entries()
         self._entries = held.own(self._all)
         run, tree, rules = (self._entries.get(path) for path in (RUN.at(), TREE.at(0), RULES.at()))

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { gzipSync } from "node:zlib";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { FORGOTTEN_MS } from "../src/data/ahead";
+import { FORGOTTEN_MS } from "../src/data/server/ahead";
 import {
   asProblem,
   baseOf,
@@ -11,7 +11,7 @@ import {
   type ServerActions,
 } from "../src/data/backend";
 import { embeddedBackend } from "../src/data/embedded";
-import { httpBackend } from "../src/data/http";
+import { httpBackend } from "../src/data/server/http";
 import { follow } from "../src/data/jobs";
 import type { Job } from "../src/data/messages/job";
 import { rows, rules, run } from "./dev/fixture";
@@ -198,6 +198,7 @@ describe("jobs", () => {
   const server = (jobs: Job[], cancel = vi.fn(() => Promise.resolve())): ServerActions => ({
     whatIf: {} as ServerActions["whatIf"],
     compile: () => Promise.resolve(1),
+    shaders: () => Promise.resolve(1),
     check: () => Promise.resolve(1),
     bisect: () => Promise.resolve(1),
     bisectRun: () => Promise.resolve(1),

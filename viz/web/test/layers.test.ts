@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { PAGES } from "../src/state/link/view";
 
 /** The rooms of the page from the bottom up: each may use itself and those before it. */
-const ROOMS = ["data", "model", "graph", "state", "ui", "parts", "panels", "shell"];
+const ROOMS = ["data", "webgpu", "model", "graph", "state", "ui", "parts", "panels", "shell"];
 /** Panels that may use another one: none. */
 const BETWEEN_PANELS: readonly string[] = [];
 /** A folder is a room that a reader can hold. */
@@ -13,7 +13,8 @@ const MOST_FILES = 12;
 const BOTH_WAYS: readonly string[] = ["model/layout model/layout/small", "shell shell/top"];
 /** Rooms inside a room, from the bottom up; "" is the room itself. */
 const INSIDE: Readonly<Record<string, readonly string[]>> = {
-  data: ["messages", "offline", ""],
+  data: ["messages", "offline", "", "server"],
+  webgpu: ["device", ""],
   graph: ["view", "picture", "paint", ""],
 };
 

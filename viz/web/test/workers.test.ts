@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { describe, expect, it, vi } from "vitest";
-import { removeWorkers } from "../src/data/workers";
+import { removeWorkers } from "../src/data/server/workers";
 
 type Workers = Parameters<typeof removeWorkers>[0];
 const workers = (found: object[] | Error, controller: object | null = null): Workers =>

@@ -18,7 +18,7 @@ from core.errors import BudgetError, ServerError, TraceError, UopvizError
 from core.isolation.client import Fault
 from core.render.kinds import KINDS
 from core.target import targets
-from viz.coredialect.adapter import USUAL
+from viz.coredialect.adapter import DIALECT, USUAL
 from viz.format.schema import SUFFIX
 from viz.jobs.compiled import Progress, Wanted
 from viz.views.compiled import MAX_FILES
@@ -38,6 +38,8 @@ _SHARES: Final = 4
 """Requests for each process, at least: so that none waits long for another at the end."""
 _NAMED: Final = 5
 """Kernels that could not be compiled which a sentence names."""
+_BROWSER: Final = str((DIALECT.browser or {}).get("target", ""))
+"""The target that browsers run."""
 _Asked = tuple[int, ...]
 """The tasks of a request to a process, by their places."""
 
@@ -53,20 +55,25 @@ class _Task:
     trace: bool
     made_of: list[str]
     kernels: dict[int, list[int]] = field(default_factory=dict[int, list[int]])
+    browser: bool = False
     texts: list[dict[str, Any]] | None = None
     passes: bytes | None = None
+    shaders: dict[str, Any] | None = None
 
     def __post_init__(self) -> None:
         """Looks up what an earlier export has kept."""
         if self.trace:
             self.passes = diskcache.passes.find(self.made_of)
-        else:
+            return
+        if self.browser:
+            self.shaders = diskcache.find_shaders(self.made_of)
+        if not self.browser or self.shaders is not None:
             self.texts = diskcache.find_texts(self.made_of)
 
     @property
     def is_kept(self) -> bool:
         """Whether nothing has to be compiled."""
-        return self.texts is not None or self.passes is not None
+        return self.passes is not None or self.texts is not None
 
 
 @contextmanager
@@ -89,6 +96,7 @@ class _Compiling:
         self._run, self._folder, self._progress = run, folder, progress
         self._failed: list[str] = []
         self._new_texts: list[tuple[Sequence[str], list[dict[str, Any]]]] = []
+        self._new_shaders: list[tuple[Sequence[str], dict[str, Any]]] = []
         self._new_traces: list[tuple[Sequence[str], Path]] = []
         self._traces: dict[int, Path] = {}
         """Where the passes of a task are recorded."""
@@ -114,6 +122,7 @@ class _Compiling:
                 last = tasks[max(answered.key)]
                 self._progress(taken + len(ready), len(tasks), f"{last.name} for {last.target}")
         diskcache.keep_texts(self._new_texts)
+        diskcache.keep_shaders(self._new_shaders)
         diskcache.passes.keep((made_of, path.read_bytes()) for made_of, path in self._new_traces)
         return self._said()
 
@@ -129,8 +138,11 @@ class _Compiling:
             elif answered.error is not None:
                 self._fail(task, answered.error)
             else:
-                self._take_texts(task, answered.value)
-                self._new_texts.append((task.made_of, answered.value))
+                task.texts, task.shaders = answered.value["texts"], answered.value.get("shaders")
+                self._new_texts.append((task.made_of, answered.value["texts"]))
+                if task.shaders is not None:
+                    self._new_shaders.append((task.made_of, task.shaders))
+                self._take_texts(task, answered.value["texts"])
             at += 1
         return at
 
@@ -159,7 +171,8 @@ class _Compiling:
                 found[f"{kernel} {target}"] = task
             for target in targets_of_texts:
                 made = diskcache.made_of(graph, target)
-                task = _Task(self._name(kernel), graph, target, False, made)
+                browser = wanted.browser and target == _BROWSER
+                task = _Task(self._name(kernel), graph, target, False, made, browser=browser)
                 texts.setdefault("\n".join(made[:2]), task).kernels[kernel] = numbers
         if beyond:
             self._failed.append(f"{beyond:,} more, of which there is no room")
@@ -172,6 +185,9 @@ class _Compiling:
         have = recorded | {*wanted.passes}
         have |= {target for target in USUAL if self._run.compiled(kernel, target)}
         chosen = [*wanted.texts]
+        if wanted.browser and kernel not in self._run.shaders.kernels():
+            have.discard(_BROWSER)
+            chosen.append(_BROWSER)
         if wanted.usual:
             families = {targets[name].family for name in have if name in targets}
             chosen += [name for name in USUAL if targets[name].family not in families]
@@ -184,7 +200,7 @@ class _Compiling:
         """What a process is asked for the tasks at these places: texts, or traces of passes."""
         first = tasks[asked[0]]
         if not first.trace:
-            return {"graph": first.graph, "target": first.target}
+            return {"graph": first.graph, "target": first.target, "browser": first.browser}
         jobs: list[dict[str, Any]] = []
         for at in asked:
             task = tasks[at]
@@ -223,6 +239,8 @@ class _Compiling:
                 said = one["kind"], task.target, one["text"], one["facts"]
                 texts.append(text_of(*said, origins))
             self._run.texts.add(kernel, texts)
+            if task.shaders is not None:
+                self._run.shaders.add(kernel, task.shaders)
 
     def _take_passes(self, task: _Task, answered: Answered[int]) -> None:
         """Takes up the trace of a compilation, also of one that failed."""
@@ -242,6 +260,11 @@ class _Compiling:
             self._fail(task, error)
 
     def _fail(self, task: _Task, error: ServerError) -> None:
+        if task.browser:  # what WebGPU does not have is said where somebody runs the kernel
+            said = {"what": error.what, "where": error.where, "hint": error.hint}
+            for kernel in task.kernels:
+                self._run.shaders.add(kernel, {"error": said})
+            return
         self._failed.append(f"{task.name} for {task.target}: {error.what}")
         family = targets[task.target].family
         kind = next(one.name for one in KINDS if family in one.families)

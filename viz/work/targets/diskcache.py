@@ -41,6 +41,8 @@ _TOOLS: Final = ("ptxas", "nvdisasm")
 _LEVEL: Final = 3
 texts: Final = DiskCache("texts", 64 << 20)
 """Texts of kernels, without their passes."""
+shaders: Final = DiskCache("shaders", 64 << 20)
+"""Kernels for the GPU of a browser."""
 passes: Final = DiskCache("passes", 256 << 20)
 """Traces of compilations."""
 
@@ -59,6 +61,21 @@ def find_texts(made: Sequence[str]) -> list[dict[str, Any]] | None:
         return None
     items = cast("list[dict[str, Any]]", found) if isinstance(found, list) else None
     return items if items is not None and all(map(_is_text, items)) else None
+
+
+def find_shaders(made: Sequence[str]) -> dict[str, Any] | None:
+    """What the worker gave for the browser; None where that is not kept."""
+    data = shaders.find(made)
+    try:
+        found = None if data is None else json.loads(zlib.decompress(data))
+    except (ValueError, zlib.error):
+        return None
+    return cast("dict[str, Any]", found) if isinstance(found, dict) and "made" in found else None
+
+
+def keep_shaders(made: Iterable[tuple[Sequence[str], dict[str, Any]]]) -> None:
+    """Keeps what the worker gave for the browser."""
+    shaders.keep((of, zlib.compress(json.dumps(found).encode(), _LEVEL)) for of, found in made)
 
 
 def _is_text(item: object) -> bool:

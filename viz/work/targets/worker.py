@@ -15,6 +15,8 @@ from core.isolation.safety import check_kernel
 from core.target import target_named
 from core.uop.data.serial import from_data
 from core.uop.engine.observe import observing
+from viz.work.change import Change
+from viz.work.shaders import shaders_of
 from viz.work.targets.origins import OriginObserver
 from viz.work.worker import compile_jobs
 from viz.workers.serve import serve
@@ -24,9 +26,10 @@ MEMORY: Final = 2 << 30
 
 
 def compile_kernel_of(request: Mapping[str, Any]) -> Any:
-    """The texts of a kernel, without what NVIDIA's tools make of them, each {"kind", "text",
-    "facts", "sets", "lines"}: the last two as `OriginObserver.of_lines` gives them. Or, for "jobs",
-    what `compile_jobs` gives. Raises UopvizError."""
+    """{"texts"} of a kernel, without what NVIDIA's tools make of them, each {"kind", "text",
+    "facts", "sets", "lines"}: the last two as `OriginObserver.of_lines` gives them; for "browser"
+    also {"shaders"}, in the form of the page. Or, for "jobs", what `compile_jobs` gives. Raises
+    UopvizError."""
     if "jobs" in request:
         return compile_jobs(request["jobs"])
     graph = request["graph"]
@@ -40,7 +43,10 @@ def compile_kernel_of(request: Mapping[str, Any]) -> Any:
         sets, lines = observer.of_lines(one)
         said = {"kind": one.kind, "text": one.text, "facts": dict(one.facts)}
         made.append({**said, "sets": sets, "lines": lines})
-    return made
+    found: dict[str, Any] = {"texts": made}
+    if request.get("browser"):
+        found["shaders"] = shaders_of(ast, Change())
+    return found
 
 
 if __name__ == "__main__":

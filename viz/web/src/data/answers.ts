@@ -14,6 +14,7 @@ import type { Run, Since, Tree, UserFile } from "./messages/run";
 import type { SearchIndex, SearchResult } from "./messages/search";
 import type { Tiles } from "./messages/tile";
 import type { TimelineData } from "./messages/timeline";
+import type { ShadersOrWhy } from "./messages/trials/shaders";
 import type { Checks, PassVerdicts } from "./messages/trials/verdicts";
 
 /** The values that each question about a run takes, and what it gives. */
@@ -54,6 +55,8 @@ export interface Answers {
   acted: { takes: [context: number, action: string]; gives: Acted };
   /** What was emulated of a kernel, the newest last. */
   emulated: { takes: [context: number]; gives: Emulation[] };
+  /** A kernel compiled for the GPU of a browser, in an exported file. */
+  shaders: { takes: [context: number]; gives: ShadersOrWhy };
   /** What one rule did in the whole run: tries, declines and matches by pass, and where it matched. */
   rulePage: { takes: [rule: number]; gives: RulePage };
   /** How long the tries of each rule took in one pass, the longest first. */
@@ -96,6 +99,7 @@ export const PATHS: Record<keyof Answers, string> = {
   passTexts: "/pass-texts/{rewrite}",
   acted: "/acted/{context}?action={action:text}",
   emulated: "/emulated/{context}",
+  shaders: "/shaders/{context}",
   rulePage: "/rule-page?rule={rule}",
   passRules: "/pass-rules/{rewrite}",
   lineage: "/lineage/{scope}",

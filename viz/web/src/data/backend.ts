@@ -4,9 +4,11 @@
  * one. Never caches and never interprets: it moves messages.
  */
 import { PAIR_PATHS, PATHS, type Answers, type PairAnswers } from "./answers";
+import { withBrowser } from "./browser";
 import type { Dialect } from "./messages/bundle";
 import type { ApiProblem, Job } from "./messages/job";
 import type { Launch, Peak } from "./messages/kernel";
+import type { Shaders } from "./messages/trials/shaders";
 import type { BenchHow } from "./messages/trials/workbench";
 import type { RecentTraces, RunName } from "./messages/run";
 import type { WhatIfActions } from "./whatif";
@@ -32,6 +34,14 @@ export const FIRST_RUN = "A";
 /** The questions about one run, and what only a server can do with it; null in an exported file. */
 export interface RunData extends Questions {
   readonly server: ServerActions | null;
+  /** A kernel for the GPU of this browser, with the optimisations `opts` and without the rules `skip`.
+   * Rejects with a DataError where there is none, and with an AbortError once given up. */
+  shadersOf(
+    context: number,
+    how: { opts: string | null; skip: readonly string[] },
+    progress: (text: string) => void,
+    signal: AbortSignal,
+  ): Promise<Shaders>;
 }
 
 /** What both back ends have. */
@@ -82,7 +92,7 @@ export function questions(run: string, ask: Ask): Questions {
   const asked = asking(PATHS, baseOf(run), ask) as unknown as Questions;
   let dialect: Promise<Dialect | undefined> | null = null;
   const ofRun = async (signal?: AbortSignal): ReturnType<Questions["run"]> => {
-    const found = await asked.run(signal);
+    const found = withBrowser(await asked.run(signal));
     dialect = Promise.resolve(found.dialect);
     return found;
   };
@@ -156,6 +166,8 @@ export interface ServerActions {
   whatIf: WhatIfActions;
   /** Starts compiling; answers with a job whose result is Artifact[]. */
   compile(context: number, target: string): Promise<number>;
+  /** Starts compiling a kernel for the GPU of a browser; answers with a job whose result is Shaders. */
+  shaders(context: number, opts: string | null, skip: readonly string[]): Promise<number>;
   /** Starts running `count` times; answers with a job whose result is RunResult. */
   launch(context: number, count: number, how: Launch): Promise<number>;
   /** Starts running a kernel as it is and as it is changed, in turn; answers with a job whose result

@@ -15,6 +15,7 @@ import {
   type Backend,
   type RunData,
 } from "./backend";
+import { withBrowser } from "./browser";
 import { Examiner } from "./offline/examiner";
 import { rulePageOf } from "./offline/rulePage";
 import { commutativeIn } from "./offline/shape";
@@ -146,8 +147,19 @@ function heldRun(
         "The link may be of another run.",
       );
     },
-    run: async () => ({ ...(await held.run()), live: false, editable: [] }),
+    run: async () => withBrowser({ ...(await held.run()), live: false, devices: [], editable: [] }),
     tree: (since) => (since ? Promise.resolve({ rows: [], total: since }) : held.tree(0)),
+    shadersOf: async (context, { opts, skip }) => {
+      if ((opts !== null && opts !== "") || skip.length)
+        throw new DataError(
+          "Other optimizations need the compiler",
+          "an exported file",
+          "Open this file with `uopviz open` to compile the kernel otherwise.",
+        );
+      const found = await held.shaders(context);
+      if ("error" in found) throw new DataError(found.error.what, found.error.where, found.error.hint);
+      return opts === "" ? { ...found, made: found.plain } : found;
+    },
     search: async (query, signal) => (await searching()).search(query, signal),
     server: null,
   };

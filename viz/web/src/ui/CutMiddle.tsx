@@ -4,13 +4,18 @@
  */
 import { KEPT_END } from "../state/format";
 
+/** Characters that the dots and one more take. */
+const FEW = 5;
+
 /** `from`: where the part begins that tells it from names beside it, where these end alike. */
 export function CutMiddle({ text, from }: { text: string; from?: number | undefined }) {
   if (text.length <= 2 * KEPT_END) return <>{text}</>;
   const last = text.length - KEPT_END;
   const isEnd = from === undefined || from >= last;
+  // Of a head that is hardly longer than the dots nothing is cut.
+  const begin = isEnd ? last : from < FEW ? 0 : from;
   // A space behind the dots would look like a gap.
-  const tail = text.slice(isEnd ? last : from).replace(/^[\s,]+/, "");
+  const tail = text.slice(begin).replace(/^[\s,]+/, "");
   return (
     <span class="cut-middle">
       <span class="whole">{text}</span>

@@ -67,8 +67,12 @@ export interface Run {
   compilations?: number[];
   /** Kernels of which something was emulated. Missing in older exports. */
   emulated?: number[];
+  /** Kernels that were compiled for the GPU of a browser. Missing in older exports. */
+  shaders?: number[];
   devices: string[];
   editable: Editable[];
+  /** The text of its kernels that a browser with WebGPU can run; null for none. Missing in older exports. */
+  browser?: { kind: ArtifactKind; target: string } | null;
   /** The kinds of inputs that the workbench can run a kernel on. Missing in older exports. */
   inputs?: { kind: string; title: string }[];
   targets: string[];

@@ -6,6 +6,7 @@ import { Failure } from "./run/Failure";
 import { Head } from "./run/Head";
 import { KernelView } from "./kernel/KernelView";
 import { Kernels } from "./table/Kernels";
+import { Replay } from "./table/Replay";
 import { Lines } from "./run/Lines";
 import { Notes } from "./run/Notes";
 import { Costs, Problems, RecentRuns } from "./run/Lists";
@@ -32,6 +33,7 @@ export function OverviewView() {
           <div class="ov-two">
             <div class="ov-main">
               <Kernels />
+              <Replay />
               <Lines />
             </div>
             <div class="ov-side">

@@ -6,6 +6,8 @@ import { currentKernel, kernelPage } from "../../state/state";
 import { nextOrder } from "../../ui/SortHead";
 import { list, overviewLink } from "./data/link";
 import { columns, kernels } from "./data/store";
+import { canReplayHere } from "../../parts/run/everyKernel";
+import { replayAll } from "./table/Replay";
 
 const listed = (): boolean => kernelPage.value === null && kernels.value.length > 1;
 const onKernel = (): boolean => currentKernel.value !== null && kernelPage.value !== null;
@@ -34,6 +36,18 @@ export const overviewCommands: readonly Command[] = [
     keys: ["A"],
     when: listed,
     run: () => list({ all: !overviewLink.peek().all }),
+  },
+  {
+    id: "ov-replay",
+    title: "Run all kernels on the GPU of this browser",
+    words: "webgpu replay",
+    group: "Overview",
+    keys: [],
+    when: () => canReplayHere.value && kernels.value.length > 0,
+    run: () => {
+      setPage("overview");
+      replayAll();
+    },
   },
   {
     id: "ov-graphs",

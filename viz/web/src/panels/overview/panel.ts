@@ -1,4 +1,6 @@
 /** The overview, as the page knows it. */
+import { startSteps } from "../../parts/run/steps";
+import { startReplay } from "../../parts/run/everyKernel";
 import type { PagePanel } from "../../parts/panel";
 import { setPage } from "../../state/actions";
 import { kernelPage } from "../../state/state";
@@ -22,6 +24,8 @@ export const overviewPanel: PagePanel = {
     watched.start();
     watchedLines.start();
     watchedKernel.start();
+    startReplay();
+    startSteps();
   },
   escape() {
     if (kernelPage.peek() === null) return false;

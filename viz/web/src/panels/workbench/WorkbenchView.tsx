@@ -4,6 +4,8 @@ import { currentKernel, rows } from "../../state/state";
 import { Failed } from "../../parts/Failed";
 import { kernel, kernelError, retryKernel } from "../../parts/kernel/kernel";
 import { Devices } from "./change/Devices";
+import { data } from "../../state/actions";
+import { HeldOpts } from "./change/HeldOpts";
 import { Opts } from "./change/Opts";
 import { Variants } from "./change/Variants";
 import { Head } from "./Head";
@@ -33,7 +35,7 @@ export function WorkbenchView() {
       ) : (
         <div class="wb-grid">
           <div class="wb-side" data-region="Changes">
-            <Opts />
+            {data().server ? <Opts /> : <HeldOpts />}
             <Devices />
             <Variants />
           </div>
@@ -46,7 +48,7 @@ export function WorkbenchView() {
           </div>
         </div>
       )}
-      <VariantsPanel />
+      {data().server && <VariantsPanel />}
     </main>
   );
 }

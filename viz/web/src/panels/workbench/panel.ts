@@ -3,6 +3,8 @@ import { live } from "../../parts/command";
 import type { PagePanel } from "../../parts/panel";
 import { knowPeaks } from "../../parts/peaks";
 import { announce } from "../../state/actions";
+import { isHere } from "../../parts/run/here";
+import { run } from "../../state/state";
 import { cancelRun } from "../../parts/run/RunBox";
 import { effect } from "@preact/signals";
 import { startOpts } from "./change/opts";
@@ -21,7 +23,7 @@ export const workbenchPanel: PagePanel = {
   place: "page",
   page: "workbench",
   withoutPass: true,
-  isOffered: live,
+  isOffered: () => live() || (run.value?.editable.some((one) => isHere(one.device)) ?? false),
   component: WorkbenchView,
   commands: workbenchCommands,
   moreCommands,

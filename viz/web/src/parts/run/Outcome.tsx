@@ -1,6 +1,9 @@
 /** What a run gave: its times as a distribution, equality, and the other runs of the kernel. */
 import { capital, count, micros, plural, short, tiny } from "../../state/format";
 import type { RunResult } from "../../data/messages/kernel";
+import { BROWSER } from "../../data/browser";
+import { kernel } from "../kernel/kernel";
+import { CopyButton } from "../../ui/code/copy";
 import { MarkedBars } from "../../ui/Bars";
 import { Menu } from "../../ui/over/Menu";
 import { histogram } from "./histogram";
@@ -47,6 +50,22 @@ export function Outcome({ r, runs }: OutcomeProps) {
   );
 }
 
+/** All of it as lines of text, to send to somebody. */
+export const resultText = (r: RunResult, name: string): string =>
+  [
+    `${name}: ${r.equal === null ? "not compared" : r.equal ? "equal to the reference" : "DIFFERS from the reference"}`,
+    `device: ${r.device}`,
+    `program: ${wayWord(r)}`,
+    r.instructions === null
+      ? `median ${micros(r.median)}, p90 ${micros(r.p90)}, ${plural(r.us.length, "run")}`
+      : plural(r.instructions, "instruction"),
+    `largest error ${tiny(r.maxError)}, allowed ${tiny(r.tolerance)}; reference: ${deviceTitle(r.reference)}`,
+    r.detail,
+    r.device.startsWith(BROWSER) ? navigator.userAgent : "",
+  ]
+    .filter(Boolean)
+    .join("\n");
+
 export const verdict = ({ equal }: RunResult): string =>
   equal === null ? "not compared" : equal ? "✓ equal" : "≠ differs";
 
@@ -55,13 +74,14 @@ function Card({ r, runs }: OutcomeProps) {
   return (
     <div class="pop">
       <div class="row">
-        <b class="h">
+        <b class="h sp">
           {r.equal === null
             ? "Not compared with the reference"
             : r.equal
               ? "Equal to the reference"
               : "Differs from the reference"}
         </b>
+        <CopyButton text={resultText(r, kernel.peek()?.name ?? "")} what="result as text" />
       </div>
       <dl class="kv num">
         <dt>Device</dt>

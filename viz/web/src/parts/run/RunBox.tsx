@@ -12,6 +12,8 @@ import { Menu } from "../../ui/over/Menu";
 import { quantile } from "./histogram";
 import { kernel, progress } from "../kernel/kernel";
 import { Compared, Outcome } from "./Outcome";
+import { asksLeave, isHere, launchHere } from "./here";
+import { Leave } from "./Leave";
 import { runDevice, RunHow, runOpts, whyNoDevice } from "./RunHow";
 import { COMPILERS } from "../kernel/versions";
 import { withRun } from "./runs";
@@ -41,8 +43,7 @@ export function startRunBox(): void {
 }
 
 export function canRun(): boolean {
-  const there = data().server !== null && kernel.value !== null && runDevice() !== null;
-  return there && progress.value === "finished";
+  return kernel.value !== null && runDevice() !== null && progress.value === "finished";
 }
 
 /** Whether something can be run now. */
@@ -61,18 +62,16 @@ export function runKernel(): void {
 export async function launch(how: Launch): Promise<ApiProblem | null> {
   const { server } = data();
   const k = kernel.peek();
-  if (!server || !k || state.peek().kind === "running") return null;
+  if (!k || state.peek().kind === "running") return null;
   const mine = (job = new AbortController());
+  const say = (progress: string): void => {
+    if (!mine.signal.aborted) state.value = { kind: "running", progress };
+  };
   const once = (way: Launch): Promise<RunResult> => {
-    state.value = { kind: "running", progress: `Starting on ${way.device}` };
-    return follow<RunResult>(
-      server,
-      () => server.launch(k.context, LAUNCHES, way),
-      (progress) => {
-        if (!mine.signal.aborted) state.value = { kind: "running", progress };
-      },
-      mine.signal,
-    );
+    say(`Starting on ${way.device}`);
+    if (isHere(way.device) || !server) return launchHere(k.context, way, say, mine.signal);
+    const start = (): Promise<number> => server.launch(k.context, LAUNCHES, way);
+    return follow<RunResult>(server, start, say, mine.signal);
   };
   try {
     const made = [await once(how)];
@@ -102,11 +101,10 @@ export function cancelRun(): boolean {
 export function RunBox({ brief = false }: { brief?: boolean }) {
   const k = kernel.value;
   if (!k || progress.value !== "finished") return null;
-  if (!data().server)
-    return <span class="t3 nw">To run this kernel, open the trace with uopviz</span>;
   const s = state.value;
   const device = runDevice();
-  if (device === null) return <span class="t3 nw">This kernel cannot be run: {whyNoDevice()}</span>;
+  if (device === null) return <span class="t3 nw">{whyNoDevice()}</span>;
+  if (s.kind === "running" && asksLeave.value) return <Leave />;
   return (
     <div class="runbox">
       {s.kind === "idle" && !brief && <Recorded us={k.launches.us} launches={k.launches.count} />}
@@ -125,7 +123,7 @@ export function RunBox({ brief = false }: { brief?: boolean }) {
           <button
             type="button"
             class="btn pri"
-            title={`Run ${LAUNCHES} times on ${device} (R)`}
+            title={isHere(device) ? "Run on the GPU of this browser (R)" : `Run ${LAUNCHES} times on ${device} (R)`}
             onClick={runKernel}
           >
             <Icon name="play" fill />

@@ -1,10 +1,13 @@
 /** How the next run goes: on which device, and with which optimisations of the kernel. */
 import { signal } from "@preact/signals";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
+import { lackingHere } from "../../data/browser";
+import { data } from "../../state/actions";
 import { run } from "../../state/state";
 import { Icon } from "../../ui/Icon";
 import { Menu, MenuItem } from "../../ui/over/Menu";
 import { kernel } from "../kernel/kernel";
+import { askGpuName, gpuName, isHere } from "./here";
 import { optsWord } from "./runs";
 
 const picked = signal<string | null>(null);
@@ -18,11 +21,13 @@ export function runDevice(): string | null {
   return wanted !== null && devices.includes(wanted) ? wanted : (devices[0] ?? null);
 }
 
-/** Why there is none, to end a sentence. */
+/** Why there is none, as a sentence. */
 export function whyNoDevice(): string {
+  const here = run.value?.browser ? `, or: ${lackingHere()}` : "";
+  if (!data().server) return `To run this kernel, open the trace with uopviz${here}`;
   return run.value?.targets.length
-    ? "no supported device on this machine"
-    : "the trace was not recorded by this compiler";
+    ? `This kernel cannot be run: no supported device on this machine${here}`
+    : "This kernel cannot be run: the trace was not recorded by this compiler";
 }
 
 export function RunHow() {
@@ -42,10 +47,12 @@ export function RunHow() {
     >
       {(close) => (
         <>
+          <Found />
           {(run.value?.devices ?? []).map((name) => (
             <MenuItem
               key={name}
               ticked={name === device}
+              hint={isHere(name) ? gpuName.value : ""}
               onClick={() => {
                 picked.value = name;
                 close();
@@ -67,11 +74,19 @@ export function RunHow() {
               {choice === null ? "Chosen by the compiler" : "None"}
             </MenuItem>
           ))}
-          <Own close={close} />
+          {data().server && <Own close={close} />}
         </>
       )}
     </Menu>
   );
+}
+
+/** Asks for the name of the GPU once the menu is open: to ask starts it. */
+function Found() {
+  useEffect(() => {
+    if ((run.value?.devices ?? []).some(isHere)) askGpuName();
+  }, []);
+  return null;
 }
 
 /** A text of one's own, which begins with what the compiler chose. */

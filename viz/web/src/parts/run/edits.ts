@@ -6,7 +6,7 @@ import { computed, signal } from "@preact/signals";
 import { announce, data, reportProblem, setPage } from "../../state/actions";
 import { BENCH } from "../../state/link/view";
 import { run, view } from "../../state/state";
-import { asProblem, type ServerActions } from "../../data/backend";
+import { asProblem } from "../../data/backend";
 import { follow } from "../../data/jobs";
 import type { ApiProblem } from "../../data/messages/job";
 import type { Artifact } from "../../data/messages/kernel";
@@ -48,7 +48,7 @@ const nameOf = (column: string): string =>
 
 /** The device that can run an edited text of a column; null where none can. */
 export function deviceFor(column: string): string | null {
-  if (!data().server || !kernel.value || progress.value !== "finished") return null;
+  if (!kernel.value || progress.value !== "finished") return null;
   const all = (run.value?.editable ?? []).filter((e) => columnKey(e) === column && !e.missing);
   const wanted = runDevice();
   return (all.find((e) => e.device === wanted) ?? all[0])?.device ?? null;
@@ -56,7 +56,7 @@ export function deviceFor(column: string): string | null {
 
 /** What is missing for an edited text of a column to run; "" where nothing is, or it never runs. */
 export function missingFor(column: string): string {
-  if (!data().server || deviceFor(column) !== null) return "";
+  if (deviceFor(column) !== null) return "";
   const ofKind = (run.value?.editable ?? []).filter(
     (e) => columnKey(e) === column || (e.kind === kindOf(column) && !e.target),
   );
@@ -125,12 +125,11 @@ function open(
   { opts, skip }: Choices,
   { base, text }: { base?: string | undefined; text?: string },
 ): void {
-  const { server } = data();
   const k = kernel.peek();
   const name = nameOf(column);
-  if (!server || !k || opening.peek().has(name)) return;
+  if (!k || opening.peek().has(name)) return;
   setOpening(name, true);
-  const made = base === undefined ? compiled(server, k.context, column, { opts, skip }) : base;
+  const made = base === undefined ? compiled(k.context, column, { opts, skip }) : base;
   Promise.resolve(made)
     .then((own) => {
       if (own === undefined)
@@ -146,12 +145,13 @@ function open(
 
 /** The compiler's text of a column. */
 async function compiled(
-  server: ServerActions,
   context: number,
   column: string,
   choices: Choices,
 ): Promise<string | undefined> {
   const target = targetOf(column);
+  const { server } = data();
+  if (!server) return heldText(context, choices);
   const made = <T>(start: () => Promise<number>): Promise<T> =>
     follow<T>(server, start, () => undefined, new AbortController().signal);
   if (sameChoices(choices, COMPILERS)) {
@@ -163,6 +163,14 @@ async function compiled(
     server.changedTexts(context, target, opts, skip),
   );
   return texts.find((one) => one.kind === kindOf(column))?.text;
+}
+
+/** The text that an exported file has for the GPU of this browser. */
+async function heldText(context: number, choices: Choices): Promise<string> {
+  const silent = (): void => undefined;
+  const signal = new AbortController().signal;
+  const { made, plain } = await data().shadersOf(context, choices, silent, signal);
+  return choices.opts === "" ? plain.text : made.text;
 }
 
 /** Brings the editor of a column's text into view, with the focus in it. */

@@ -73,16 +73,22 @@ function Popup({ anchor, label, class: more, close, children }: PopupProps) {
   useLayoutEffect(() => {
     const el = box.current;
     if (!el) return;
-    const at = anchor.getBoundingClientRect();
-    const { width, height } = el.getBoundingClientRect();
-    const left = Math.max(8, Math.min(at.left, innerWidth - width - 8));
-    const below = at.bottom + 4;
-    const top = below + height > innerHeight - 8 ? Math.max(8, at.top - height - 4) : below;
-    el.style.left = `${left}px`;
-    el.style.top = `${top}px`;
+    const place = (): void => {
+      const at = anchor.getBoundingClientRect();
+      const { width, height } = el.getBoundingClientRect();
+      const left = Math.max(8, Math.min(at.left, innerWidth - width - 8));
+      const below = at.bottom + 4;
+      const top = below + height > innerHeight - 8 ? Math.max(8, at.top - height - 4) : below;
+      el.style.left = `${left}px`;
+      el.style.top = `${top}px`;
+    };
+    place();
+    const sizes = new ResizeObserver(place); // what it says may come later
+    sizes.observe(el);
     const chosen = el.querySelectorAll<HTMLElement>('.mi[aria-checked="true"]');
     const first = el.querySelector<HTMLElement>("input, .mi") ?? el;
     (chosen.length === 1 ? chosen[0]! : first).focus(); // which brings it into view
+    return () => sizes.disconnect();
   }, []);
   useEffect(() => {
     const outside = (e: PointerEvent): void => {

@@ -1,6 +1,7 @@
 /** What was run of this kernel here, against the original, and what is kept of it. */
 import { ago } from "../../../parts/traces/ago";
 import { cancelJob, canTry, compareWith, isRunning, job } from "../../../parts/whatif/store";
+import { data } from "../../../state/actions";
 import { short } from "../../../state/format";
 import { bench, benches, canKeep, keepChange, type Bench } from "../data/bench";
 import { saidOf } from "../result/words";
@@ -36,10 +37,12 @@ export function Variants() {
       ) : (
         <p class="wb-note">Change something and run both: results are listed here.</p>
       )}
-      <div class="wb-foot wb-keep">
-        <Keep />
-        <Passes />
-      </div>
+      {data().server && (
+        <div class="wb-foot wb-keep">
+          <Keep />
+          <Passes />
+        </div>
+      )}
       <Kept />
     </section>
   );

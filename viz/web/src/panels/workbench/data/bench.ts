@@ -11,6 +11,7 @@ import { NOTHING, wordsOf } from "../../../parts/whatif/asked";
 import { canTry, isRunning, keepVariant } from "../../../parts/whatif/store";
 import { data } from "../../../state/actions";
 import { runKey } from "../../../state/state";
+import { benchBothHere, isHere } from "../../../parts/run/here";
 import { benchInputs } from "./inputs";
 import { benchDevice, choices, edited, whyNot } from "./where";
 import { capital } from "../../../state/format";
@@ -95,26 +96,32 @@ function titleOf(of: BenchHow, inputs: BenchInput | undefined): string {
   return inputs && inputs.kind !== USUAL ? `${what}; ${inputs.title.toLowerCase()}` : what;
 }
 
+/** Runs both on the device of this machine, or on the GPU of this browser. */
+function benched(
+  context: number,
+  now: BenchHow,
+  signal: AbortSignal,
+  progress: (said: string) => void,
+): Promise<Workbench> {
+  const { server } = data();
+  if (isHere(now.device) || !server) return benchBothHere(context, now, progress, signal);
+  return follow<Workbench>(server, () => server.bench(context, now), progress, signal);
+}
+
 /** The user's command to run both. */
 export async function runBoth(): Promise<void> {
-  const { server } = data();
   const k = kernel.peek();
   const now = how.peek();
-  if (!server || !k || !now || state.peek().kind === "running") return;
+  if (!k || !now || state.peek().kind === "running") return;
   const mine = (job = new AbortController());
   const own = edited.peek();
   const noted = own && now.source ? outcomeOf(own.key, own.edit) : () => undefined;
   state.value = { kind: "running", progress: `Starting on ${now.device}` };
   try {
-    const result = await follow<Workbench>(
-      server,
-      () => server.bench(k.context, now),
-      (said) => {
-        if (!mine.signal.aborted && said && said !== "starting")
-          state.value = { kind: "running", progress: capital(said) };
-      },
-      mine.signal,
-    );
+    const result = await benched(k.context, now, mine.signal, (said) => {
+      if (!mine.signal.aborted && said && said !== "starting")
+        state.value = { kind: "running", progress: capital(said) };
+    });
     if (mine.signal.aborted) return;
     noted(null);
     const made = { how: now, result, title: titleOf(now, result.inputs[0]), at: Date.now() };

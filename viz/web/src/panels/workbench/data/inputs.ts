@@ -3,7 +3,10 @@ import { computed } from "@preact/signals";
 import { kernel } from "../../../parts/kernel/kernel";
 import { bytes, count } from "../../../state/format";
 import { run } from "../../../state/state";
+import { isHere } from "../../../parts/run/here";
+import { GENERATED } from "../../../webgpu/bench";
 import { goWorkbench, workbenchLink } from "./link";
+import { benchDevice } from "./where";
 
 /** The kind of the values of the run (viz/workbench/kinds.py). */
 const CAPTURED = "captured";
@@ -19,6 +22,12 @@ export interface InputKind {
 
 /** All kinds; those of the run are listed where the trace has none, too, with how to get them. */
 export const inputKinds = computed<readonly InputKind[]>(() =>
+  isHere(benchDevice.value?.device ?? "")
+    ? [{ ...GENERATED, hint: "", why: "" }]
+    : ofMachine.value,
+);
+
+const ofMachine = computed<readonly InputKind[]>(() =>
   (run.value?.inputs ?? []).map(({ kind, title }) => {
     if (kind !== CAPTURED) return { kind, title, hint: "", why: "" };
     const kept = kernel.value?.captured;

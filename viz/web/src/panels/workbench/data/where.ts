@@ -8,6 +8,7 @@ import { deviceFor, editOf } from "../../../parts/run/edits";
 import type { Choices } from "../../../parts/kernel/versions";
 import { run, runKey, view } from "../../../state/state";
 import { compilesUnasked } from "../../../ui/code/since";
+import { isHere } from "../../../parts/run/here";
 import { goWorkbench, workbenchLink, type WorkbenchLink } from "./link";
 
 export const isOpen = computed(() => view.value.page === "workbench");
@@ -112,6 +113,7 @@ function texts(target: string): Partial<WorkbenchLink> {
 /** Why the kernel cannot be run here, in one sentence; "" where it can. */
 export const whyNot = computed(() => {
   const r = run.value;
+  if (kernel.value && isHere(benchDevice.value?.device ?? "")) return "";
   if (r && !r.targets.length)
     return "This trace is of another compiler: its kernels cannot be compiled or run here.";
   if (kernel.value && !compilable.value.length) return "This kernel was not compiled completely.";

@@ -164,7 +164,7 @@ function Foot() {
       ) : ran && !isStale.value ? (
         <>
           <span class="cadd b">✓</span>
-          <span class="nw">Assembled and run on {short(ran.device, 24)}</span>
+          <span class="nw">Compiled and run on {short(ran.device, 24)}</span>
           <span class="t3 el num">
             {tellingFacts(ran.edited.facts).slice(0, 4).map(factText).join(" · ")}
           </span>

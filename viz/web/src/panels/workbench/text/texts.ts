@@ -18,9 +18,9 @@ import {
 } from "../../../parts/kernel/kernel";
 import { beginEdit, deviceFor, dropUnchanged, editOf } from "../../../parts/run/edits";
 import { lineDiff } from "../../../parts/source/lineDiff";
-import { COMPILERS, sameChoices } from "../../../parts/kernel/versions";
+import { type Choices, COMPILERS, sameChoices } from "../../../parts/kernel/versions";
 import { announce, data } from "../../../state/actions";
-import { runKey } from "../../../state/state";
+import { run, runKey } from "../../../state/state";
 import { goWorkbench, type Shown, workbenchLink } from "../data/link";
 import { artifact, choices, column, compilesFor, isOpen } from "../data/where";
 
@@ -88,6 +88,23 @@ export function showText(text: Shown): void {
 
 const MAKE_AFTER_MS = 250;
 
+/** The texts of a kernel as it is changed: the compiler's of this machine, or what an exported file has. */
+async function changedTexts(
+  context: number,
+  target: string,
+  { opts, skip }: Choices,
+  signal: AbortSignal,
+): Promise<ChangedTexts> {
+  const { server } = data();
+  const silent = (): void => undefined;
+  if (server) {
+    const start = (): Promise<number> => server.changedTexts(context, target, opts, skip);
+    return follow<ChangedTexts>(server, start, silent, signal);
+  }
+  const { made } = await data().shadersOf(context, { opts, skip }, silent, signal);
+  return { target, texts: [{ kind: run.peek()?.browser?.kind ?? "", text: made.text, facts: [] }] };
+}
+
 /** Compiles the changed kernel, a moment after the last change, while the page is open. */
 function startMade(): void {
   let job: AbortController | null = null;
@@ -98,14 +115,14 @@ function startMade(): void {
     if (!isOpen.value || key === null || context === undefined) return "";
     if (opts === null && !skip.length) return "";
     const target = targetOf(key);
-    if (!compilable.value.includes(target) || !compilesFor(target)) return "";
+    const held = data().server === null && kindOf(key) === run.value?.browser?.kind;
+    if (!held && !(compilable.value.includes(target) && compilesFor(target))) return "";
     return JSON.stringify([runKey.value, context, target, opts, skip]);
   });
   effect(() => {
     job?.abort();
     clearTimeout(timer);
-    const { server } = data();
-    if (!about.value || !server) {
+    if (!about.value) {
       made.value = null;
       waits.value = false;
       return;
@@ -120,8 +137,7 @@ function startMade(): void {
     const mine = (job = new AbortController());
     made.value = { state: "making" };
     timer = setTimeout(() => {
-      const start = (): Promise<number> => server.changedTexts(context, target, opts, skip);
-      follow<ChangedTexts>(server, start, () => undefined, mine.signal)
+      changedTexts(context, target, { opts, skip }, mine.signal)
         .then((found) => {
           if (mine.signal.aborted) return;
           made.value = { state: "made", texts: found.texts };

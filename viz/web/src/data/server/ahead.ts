@@ -2,7 +2,7 @@
  * Asks for what a page needs first before anybody wants it, all at once: its parts ask one after the
  * other, each for what follows from the answer before. Never keeps an answer.
  */
-import type { Ask } from "./backend";
+import type { Ask } from "../backend";
 
 /** ms after which what nobody has asked for is forgotten: it may be old by then. */
 export const FORGOTTEN_MS = 2000;

@@ -10,11 +10,12 @@ import {
   type Backend,
   type RunData,
   type ServerActions,
-} from "./backend";
-import type { Job } from "./messages/job";
-import type { Peak } from "./messages/kernel";
-import type { RecentTraces, RunName } from "./messages/run";
-import { whatIfActions } from "./whatif";
+} from "../backend";
+import { follow } from "../jobs";
+import type { Job } from "../messages/job";
+import type { Peak } from "../messages/kernel";
+import type { RecentTraces, RunName } from "../messages/run";
+import { whatIfActions } from "../whatif";
 
 type Fetch = typeof fetch;
 
@@ -71,6 +72,7 @@ export function httpBackend(
     return {
       whatIf: whatIfActions(own, { get, post, send }),
       compile: (context, target) => kernel(context, "compile", { target }),
+      shaders: (context, opts, skip) => kernel(context, "shaders", { opts, skip }),
       launch: (context, count, how) => kernel(context, "run", { ...how, count }),
       bench: (context, how) => kernel(context, "bench", how),
       changedTexts: (context, target, opts, skip) =>
@@ -100,7 +102,15 @@ export function httpBackend(
   // relative to the page, which a proxy may serve below a folder
   const answer = askAhead((path, signal) => get(path.slice(1), signal), first);
   const runs = new Map<string, RunData>();
-  const made = (run: string): RunData => ({ ...questions(run, answer), server: actions(run) });
+  const made = (run: string): RunData => {
+    const server = actions(run);
+    return {
+      ...questions(run, answer),
+      server,
+      shadersOf: (context, { opts, skip }, progress, signal) =>
+        follow(server, () => server.shaders(context, opts, skip), progress, signal),
+    };
+  };
   return {
     runs: () => answer(RUNS) as Promise<RunName[]>,
     of: (run) => {

@@ -1,0 +1,152 @@
+"""Kernels on the GPU of a browser: Chromium with its SwiftShader, which computes on the processor.
+
+An exported file does it from disk, offline, and says first that code of the file is run.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, ViewportSize, expect
+
+from tests.browser.explorer import WATCH, Explorer
+from tests.browser.served import Process, export
+from tests.browser_setup import find_browser
+
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-background-networking",
+    "--enable-unsafe-webgpu",
+    "--use-webgpu-adapter=swiftshader",
+    "--enable-features=Vulkan",
+]
+ANY_ADAPTER = "async () => (await navigator.gpu?.requestAdapter())?.info.architecture ?? ''"
+Open = Callable[..., Explorer]
+
+
+@pytest.fixture(scope="module")
+def gpu_browser(browser: Browser, exported: Path) -> Iterator[Browser]:
+    """Chromium with WebGPU."""
+    launched = browser.browser_type.launch(executable_path=find_browser(), args=ARGUMENTS)
+    page = launched.new_page()
+    page.goto(exported.as_uri())
+    if not page.evaluate(ANY_ADAPTER):
+        said = "this Chromium offers no WebGPU with SwiftShader"
+        if os.environ.get("UOPVIZ_REQUIRE_BROWSER") == "1":
+            pytest.fail(said)
+        pytest.skip(said)
+    page.close()
+    yield launched
+    launched.close()
+
+
+@pytest.fixture
+def opened(gpu_browser: Browser) -> Iterator[Open]:
+    """Opens an address in a page with WebGPU, which is clean at the end."""
+    made: list[Explorer] = []
+
+    def make(address: str, *, offline: bool = False) -> Explorer:
+        viewport: ViewportSize = {"width": 1600, "height": 960}
+        context = gpu_browser.new_context(
+            viewport=viewport, reduced_motion="reduce", offline=offline
+        )
+        context.add_init_script(WATCH)
+        context.grant_permissions(["clipboard-read", "clipboard-write"])
+        made.append(Explorer(context.new_page()))
+        made[-1].page.goto(address)
+        expect(made[-1].page.locator(".ov")).to_be_visible()
+        return made[-1]
+
+    yield make
+    for explorer in made:
+        explorer.clean()
+        explorer.page.context.close()
+
+
+@pytest.fixture(scope="module")
+def exported(trace: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The recorded run as a file."""
+    return export(trace, tmp_path_factory.mktemp("webgpu") / "bug.html")
+
+
+def test_a_kernel_runs_in_an_exported_file_is_edited_and_broken(
+    opened: Open, exported: Path, tmp_path: Path
+) -> None:
+    e = opened(exported.as_uri(), offline=True)
+    page = e.page
+    page.get_by_role("button", name=re.compile("^Run all kernels here")).click()
+    asked = page.get_by_role("alertdialog", name="Code from this file")
+    expect(asked).to_contain_text("This runs code from this file")
+    asked.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_role("table", name="Kernels on this GPU")).to_have_count(0)
+    page.get_by_role("button", name=re.compile("^Run all kernels here")).click()
+    asked.get_by_role("button", name="Run it").click()
+    table = page.get_by_role("table", name="Kernels on this GPU")
+    again = page.get_by_role("button", name="Run all again")
+    expect(again).to_be_visible(timeout=60_000)
+    rows = table.locator("tbody tr")
+    assert rows.count() > 1
+    expect(rows.filter(has_text="✓ equal")).to_have_count(rows.count())
+    page.get_by_role("button", name="Copy results as text").click()
+    text = page.evaluate("navigator.clipboard.readText()")
+    assert "swiftshader" in text
+    assert text.count("\tequal") == rows.count()
+
+    rows.first.get_by_role("link").click()
+    page.keyboard.press("2")
+    _run(page)
+    expect(page.get_by_role("button", name="Result of the run")).to_contain_text("✓ equal")
+
+    page.keyboard.press("e")
+    editor = page.locator(".cm-content").first
+    expect(editor).to_be_focused()
+    page.keyboard.press("Control+Home")
+    page.keyboard.type("let broken = nothing;")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".unrun")).to_contain_text("line 1", timeout=30_000)
+    for _ in "let broken = nothing;":
+        page.keyboard.press("Backspace")
+    page.keyboard.type("// as it was\n")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".unrun")).to_have_count(0)
+    expect(page.get_by_role("button", name="Result of the run")).to_contain_text("✓ equal")
+
+
+def test_both_programs_of_the_file_run_in_turn(opened: Open, exported: Path) -> None:
+    e = opened(exported.as_uri(), offline=True)
+    page = e.page
+    page.locator(".ov-kernels .ov-row").first.get_by_role("link").first.click()
+    page.get_by_text("Workbench", exact=True).first.click()
+    page.get_by_role("radio", name=re.compile("^None")).check()
+    page.get_by_role("button", name=re.compile("^Run both")).click()
+    page.get_by_role("button", name="Run it").click()
+    outputs = page.get_by_role("region", name="Outputs")
+    expect(outputs).to_contain_text("Compared", timeout=60_000)
+    expect(outputs.locator("tbody tr, .wb-inputs")).not_to_have_count(0)
+
+
+def test_a_live_page_compiles_for_the_browser_with_opts_of_its_own(
+    opened: Open, server: Process
+) -> None:
+    e = opened(server.url)
+    page = e.page
+    page.locator(".ov-kernels .ov-row").first.get_by_role("link").first.click()
+    page.keyboard.press("2")
+    page.get_by_role("button", name="Device and optimizations").click()
+    page.get_by_role("dialog").get_by_text("This browser").click()
+    page.get_by_role("button", name="Device and optimizations").click()
+    page.get_by_role("dialog").get_by_text("None", exact=True).click()
+    _run(page)
+    result = page.get_by_role("button", name="Result of the run")
+    expect(result).to_contain_text("✓ equal", timeout=60_000)
+    result.click()
+    expect(page.get_by_role("dialog", name="Result of the run")).to_contain_text("swiftshader")
+
+
+def _run(page: Page) -> None:
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.get_by_role("button", name="Cancel", exact=True)).to_have_count(0, timeout=60_000)

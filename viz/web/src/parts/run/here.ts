@@ -1,0 +1,85 @@
+/** Kernels run on the GPU of this browser. In an exported file the code comes from whoever made the file: it
+ * runs once the reader has said so. */
+import { computed, signal } from "@preact/signals";
+import { BROWSER } from "../../data/browser";
+import { asProblem } from "../../data/backend";
+import type { Launch, RunResult } from "../../data/messages/kernel";
+import type { Shaders } from "../../data/messages/trials/shaders";
+import type { BenchHow, Workbench } from "../../data/messages/trials/workbench";
+import { data } from "../../state/actions";
+import { adapter } from "../../webgpu/device/gpu";
+import { benchHere } from "../../webgpu/bench";
+import { runHere } from "../../webgpu/run";
+import { type Choices, COMPILERS, sameChoices } from "../kernel/versions";
+
+export const isHere = (device: string): boolean => device === BROWSER;
+
+/** What the browser says of its GPU; "" before it was asked. */
+export const gpuName = signal("");
+
+/** Asks the browser for its GPU. */
+export function askGpuName(): void {
+  adapter().then(
+    ({ name }) => (gpuName.value = name),
+    (why: unknown) => (gpuName.value = asProblem(why, "").what),
+  );
+}
+
+/** Who waits for the reader to say whether code of this file may run. */
+const waiting = signal<((may: boolean) => void) | null>(null);
+/** Whether the reader is asked now. */
+export const asksLeave = computed(() => waiting.value !== null);
+let allowed = false;
+
+/** The reader's answer; what is allowed is so until the page is closed. */
+export function giveLeave(may: boolean): void {
+  allowed ||= may;
+  waiting.peek()?.(may);
+}
+
+/** Resolves once code may run; rejects with an AbortError where it may not. A server's code is made by the
+ * compiler of this machine. */
+export async function leave(signal: AbortSignal): Promise<void> {
+  if (allowed || data().server) return;
+  const may = await new Promise<boolean>((resolve) => {
+    waiting.value = resolve;
+    signal.addEventListener("abort", () => resolve(false), { once: true });
+  });
+  waiting.value = null;
+  if (!may) throw new DOMException("not allowed", "AbortError");
+}
+
+/** Seconds for the times of a kernel. */
+const SECONDS = 1.5;
+
+/** Compiles a kernel for WebGPU, or takes it from the file, and runs it; its times take about `seconds`.
+ * Rejects with a problem, and with an AbortError once given up. */
+export async function launchHere(
+  context: number,
+  how: Launch,
+  progress: (text: string) => void,
+  signal: AbortSignal,
+  seconds = SECONDS,
+): Promise<RunResult> {
+  await leave(signal);
+  askGpuName();
+  progress("compiling to WGSL");
+  const kernel = await data().shadersOf(context, how, progress, signal);
+  return runHere(kernel, how, progress, signal, seconds);
+}
+
+/** A kernel as it is, and as `how` changes it, in turn. Rejects as `launchHere`. */
+export async function benchBothHere(
+  context: number,
+  how: BenchHow,
+  progress: (text: string) => void,
+  signal: AbortSignal,
+): Promise<Workbench> {
+  await leave(signal);
+  progress("compiling to WGSL");
+  const made = (of: Choices): Promise<Shaders> =>
+    data().shadersOf(context, of, progress, signal);
+  const own = await made(COMPILERS);
+  const edited = sameChoices(how, COMPILERS) ? own : await made(how);
+  return benchHere(own, edited, how.source?.text ?? null, progress, signal);
+}

@@ -1,0 +1,74 @@
+/** What the page and its GPU worker say to each other. */
+import type { ApiProblem } from "../../data/messages/job";
+import type { Shader, ShaderArgument } from "../../data/messages/trials/shaders";
+
+/** The GPU that the browser offers, as far as it says. */
+export interface Adapter {
+  /** "NVIDIA Ada Lovelace", "SwiftShader (on the CPU)"; "GPU" where the browser says nothing. */
+  name: string;
+  /** A program of the browser, on the processor. */
+  software: boolean;
+  /** Whether it has timestamps of its own. */
+  timestamps: boolean;
+  features: string[];
+}
+
+/** Programs to run once, each on memory of its own, and then to time in turn. */
+export interface Trial {
+  sides: Shader[];
+  /** Which of them are timed. */
+  timed: number[];
+  /** What the arguments hold, by number. */
+  memory: ArrayBuffer[];
+  /** The numbers of the arguments that are read back. */
+  written: number[];
+  /** Seconds that the timing may take. */
+  seconds: number;
+}
+
+export interface Tried {
+  /** For each side, what is in the arguments of `written` then. */
+  outputs: ArrayBuffer[][];
+  /** For each timed side, microseconds of one launch, of each batch. */
+  us: number[][];
+  /** How it was timed: "timestamps of the GPU, 40 batches of 16 launches". */
+  timing: string;
+  /** Sides and arguments behind whose end something was written. */
+  overrun: [number, number][];
+}
+
+/** Launches in order on memory that they share, with two sets of programs. */
+export interface StepTrial {
+  /** The distinct programs as the compiler chose them, and without optimizations. */
+  made: Shader[];
+  plain: Shader[];
+  /** The memory, which begins with generated values. */
+  buffers: ShaderArgument[];
+  launches: { shader: number; arguments: StepArgument[] }[];
+  seconds: number;
+}
+
+/** Which memory an argument is: `bytes` of a buffer from `offset` on. */
+export interface StepArgument {
+  buffer: number;
+  offset: number;
+  bytes: number;
+  written: boolean;
+}
+
+export interface Stepped {
+  /** Of each buffer that is written, how far both sets are apart; null: not compared. */
+  outputs: { buffer: number; error: number; magnitude: number }[] | null;
+  /** Microseconds of the whole step. */
+  us: number[];
+}
+
+export type Ask = { kind: "adapter" } | { kind: "trial"; trial: Trial } | { kind: "step"; trial: StepTrial };
+
+export type Told =
+  | { kind: "ready" }
+  | { kind: "progress"; text: string }
+  | { kind: "adapter"; adapter: Adapter }
+  | { kind: "tried"; tried: Tried }
+  | { kind: "stepped"; stepped: Stepped }
+  | { kind: "failed"; problem: ApiProblem };
