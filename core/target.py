@@ -45,6 +45,7 @@ class Target:
     holds all others (0: any number);
     `groups_max`: work groups of one launch along a dimension, where larger grids are folded into
     several (0: they are not);
+    `reassociates`: its compilers may take sums of floats apart and put them together otherwise;
     `wave`: threads that run in lockstep (a warp), 1 where there are none;
     `tensor_cores`: its matrix instructions, the best of each pair of dtypes first.
     """
@@ -74,6 +75,7 @@ class Target:
     ldmatrix: bool = False
     buffers: int = 0
     groups_max: int = 0
+    reassociates: bool = False
     wave: int = 1
     tensor_cores: tuple[TensorCore, ...] = ()
 
@@ -207,6 +209,7 @@ _WEBGPU: Final = Target(
     has_fma=False,
     buffers=8,
     groups_max=65535,
+    reassociates=True,
 )
 """What every adapter has: limits of the specification, and no optional feature."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from core.dtype import dtypes
-from core.passes.decompose.bits import nearest, polynomial, power_of_two
+from core.passes.decompose.bits import nearest, polynomial, power_of_two, round_half_away
 from core.uop import UOp
 
 _terms = {dtypes.float32: 8, dtypes.float64: 14}
@@ -18,12 +18,17 @@ _overflow = {dtypes.float32: 128.0, dtypes.float64: 1024.0}
 _underflow = {dtypes.float32: -150.0, dtypes.float64: -1075.0}
 
 
-def exp2(x: UOp) -> UOp:
-    """2 ** x, including infinities, NaN and results below the normal numbers."""
+def exp2(x: UOp, reassociates: bool = False) -> UOp:
+    """2 ** x, including infinities, NaN and results below the normal numbers. `reassociates`: the
+    target may take a sum apart, so that nothing may be rounded by one."""
     dtype = x.dtype.scalar()
     large, small = x >= _overflow[dtype], x < _underflow[dtype]
     safe = (large | small).where(x.const_like(0.0), x)
-    whole, n = nearest(safe)
+    if reassociates:
+        whole = round_half_away(safe)
+        n = whole.cast(dtypes.int32)
+    else:
+        whole, n = nearest(safe)
     series = [math.log(2) ** k / math.factorial(k) for k in range(_terms[dtype])]
     value = polynomial(safe - whole, series)
     half = n >> 1

@@ -74,7 +74,7 @@ def _missing(ctx: Target, op: Ops, dtype: DType) -> bool:
 @rule(UPat(Ops.EXP2, _wide, src=(UPat.var("x"),)), assumes=(Assumes.ACCURACY,))
 def exp2_by_series(ctx: Target, x: UOp) -> UOp | None:
     """exp2(x) -> series(x - n) * 2 ** n, n = round(x)"""
-    return exp2(x) if _missing(ctx, Ops.EXP2, x.dtype) else None
+    return exp2(x, ctx.reassociates) if _missing(ctx, Ops.EXP2, x.dtype) else None
 
 
 @rule(UPat(Ops.LOG2, _wide, src=(UPat.var("x"),)), assumes=(Assumes.ACCURACY,))

@@ -1,9 +1,9 @@
 """Arguments of a kernel that are the same numbers everywhere: element i of argument n is a hash of
 both, so that nothing has to be stored or sent.
 
-`viz/web/src/webgpu/generated.ts` makes the same bytes in a browser; one table tests both. The hash
-is "lowbias32" (Chris Wellons, "Prospecting for Hash Functions", 2018): a bijection of 32 bits whose
-outputs look random. Runs nothing.
+`viz/web/src/webgpu/values/generated.ts` makes the same bytes in a browser; one table tests both.
+The hash is "lowbias32" (Chris Wellons, "Prospecting for Hash Functions", 2018): a bijection of 32
+bits whose outputs look random. Runs nothing.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ const BOTH_WAYS: readonly string[] = ["model/layout model/layout/small", "shell 
 /** Rooms inside a room, from the bottom up; "" is the room itself. */
 const INSIDE: Readonly<Record<string, readonly string[]>> = {
   data: ["messages", "offline", "", "server"],
-  webgpu: ["device", ""],
+  webgpu: ["values", "device", ""],
   graph: ["view", "picture", "paint", ""],
 };
 

@@ -3,14 +3,14 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { BROWSER, withBrowser } from "../src/data/browser";
 import type { ShaderArgument, ShaderBinding, Shaders } from "../src/data/messages/trials/shaders";
 import type { Run } from "../src/data/messages/run";
-import { FLOATS, reader } from "../src/webgpu/dtypes";
-import { apart, difference, differenceAt } from "../src/webgpu/difference";
-import { generated } from "../src/webgpu/generated";
+import { FLOATS, reader } from "../src/webgpu/values/dtypes";
+import { apart, difference, differenceAt } from "../src/webgpu/values/difference";
+import { generated } from "../src/webgpu/values/generated";
 import { judge, worst } from "../src/webgpu/judge";
-import { coordinates, outputsOf, pictureOf } from "../src/webgpu/picture";
-import { bytesOfPlan, planOf } from "../src/webgpu/plan";
+import { coordinates, outputsOf, pictureOf } from "../src/webgpu/values/picture";
+import { bytesOfPlan, planOf } from "../src/webgpu/values/plan";
 import { accessIn } from "../src/webgpu/device/session";
-import { interval, timesOf } from "../src/webgpu/turns";
+import { interval, timesOf } from "../src/webgpu/values/turns";
 
 afterEach(() => vi.unstubAllGlobals());
 

@@ -3,11 +3,11 @@
 import type { Shader, Shaders } from "../data/messages/trials/shaders";
 import type { BenchSide, Workbench } from "../data/messages/trials/workbench";
 import { excess, judge, writtenBy } from "./judge";
-import { difference } from "./difference";
-import { generated } from "./generated";
+import { difference } from "./values/difference";
+import { generated } from "./values/generated";
 import { adapter, tryShaders } from "./device/gpu";
-import { outputsOf, pictureOf } from "./picture";
-import { timesOf } from "./turns";
+import { outputsOf, pictureOf } from "./values/picture";
+import { timesOf } from "./values/turns";
 import { BROWSER } from "../data/browser";
 
 const SECONDS = 2;

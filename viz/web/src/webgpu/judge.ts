@@ -2,7 +2,7 @@
  * optimizations on the same GPU. Pure. */
 import type { ShaderExpected, Shaders } from "../data/messages/trials/shaders";
 import type { Numeric } from "../data/messages/trials/workbench";
-import { type Difference, difference, differenceAt } from "./difference";
+import { type Difference, difference, differenceAt } from "./values/difference";
 
 /** JSON has no numbers for some. */
 export const numberOf = (value: Numeric): number =>

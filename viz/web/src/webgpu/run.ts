@@ -3,7 +3,7 @@
 import { BROWSER } from "../data/browser";
 import type { Launch, RunResult } from "../data/messages/kernel";
 import type { Shader, Shaders } from "../data/messages/trials/shaders";
-import { generated } from "./generated";
+import { generated } from "./values/generated";
 import { adapter, tryShaders } from "./device/gpu";
 import { judge, writtenBy } from "./judge";
 import { GpuProblem } from "./device/problem";

@@ -3,9 +3,9 @@ import type { ShaderArgument, Shaders } from "../data/messages/trials/shaders";
 import { tryStep } from "./device/gpu";
 import { GpuProblem } from "./device/problem";
 import type { StepArgument } from "./device/protocol";
-import { bytesOf } from "./dtypes";
-import type { Plan } from "./plan";
-import { median } from "./turns";
+import { bytesOf } from "./values/dtypes";
+import type { Plan } from "./values/plan";
+import { median } from "./values/turns";
 
 /** Roundings of one launch become inputs of the next: what all of them together may be off, of the largest. */
 const ALLOWED = 1e-2;

@@ -5,7 +5,7 @@ import type { ApiProblem } from "../../data/messages/job";
 import type { Shaders } from "../../data/messages/trials/shaders";
 import { data } from "../../state/actions";
 import { rows, runKey } from "../../state/state";
-import { planOf } from "../../webgpu/plan";
+import { planOf } from "../../webgpu/values/plan";
 import { type StepResult, stepHere } from "../../webgpu/stepHere";
 import { COMPILERS } from "../kernel/versions";
 import { askGpuName, leave } from "./here";

@@ -1,8 +1,8 @@
 /** Many launches in order on memory that they share: a captured step of a program. */
 import type { Shader } from "../../data/messages/trials/shaders";
-import { apart } from "../difference";
-import { reader } from "../dtypes";
-import { generated } from "../generated";
+import { apart } from "../values/difference";
+import { reader } from "../values/dtypes";
+import { generated } from "../values/generated";
 import { COMPUTE_STAGE, USAGE } from "./flags";
 import { GpuProblem } from "./problem";
 import type { Stepped, StepTrial } from "./protocol";

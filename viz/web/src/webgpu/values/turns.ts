@@ -1,6 +1,6 @@
 /** Times of two programs in turn: the median ratio, and the interval that holds it with 95 %, by the same
  * order statistics as `viz/ratio.py`. Pure. */
-import type { BenchSpread, BenchTimes } from "../data/messages/trials/workbench";
+import type { BenchSpread, BenchTimes } from "../../data/messages/trials/workbench";
 
 const QUANTILE = 1.96;
 

@@ -1,7 +1,7 @@
 /** Two results of a kernel, element by element: how many agree, which is furthest off, and a picture of the
  * error, as `viz/workbench/outputs.py` makes them. Pure. */
-import type { ShaderArgument } from "../data/messages/trials/shaders";
-import type { BenchOutputs, BenchPicture, Numeric } from "../data/messages/trials/workbench";
+import type { ShaderArgument } from "../../data/messages/trials/shaders";
+import type { BenchOutputs, BenchPicture, Numeric } from "../../data/messages/trials/workbench";
 import { apart } from "./difference";
 import { bytesOf, FLOATS, reader } from "./dtypes";
 

@@ -7,7 +7,7 @@
  * 32 bits whose outputs look random.
  */
 import { FLOATS, INTEGERS, bytesOf } from "./dtypes";
-import type { ShaderArgument } from "../data/messages/trials/shaders";
+import type { ShaderArgument } from "../../data/messages/trials/shaders";
 
 const GOLDEN = 0x9e3779b9;
 

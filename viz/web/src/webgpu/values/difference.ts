@@ -1,6 +1,6 @@
 /** How far two results in memory are apart, as `core/trial/difference.py` has it. Pure. */
 import { reader } from "./dtypes";
-import type { ShaderArgument } from "../data/messages/trials/shaders";
+import type { ShaderArgument } from "../../data/messages/trials/shaders";
 
 export interface Difference {
   /** The largest absolute difference; Infinity where only one is a number. */
