@@ -45,7 +45,6 @@ MAX_CONDITIONS: Final = 8
 PROVED: Final = "equal in normal form"
 TRIED: Final = "every value was tried"
 BY_Z3: Final = "z3"
-NO_Z3: Final = "z3 is not installed: integers are sampled"
 LENGTHS: Final = "what lies behind the length of an axis is left out later"
 WRITTEN: Final = "what differs is made of memory that is written before"
 OPEN: Final = "no sample shows a difference where what is replaced has a value"

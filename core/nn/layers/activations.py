@@ -8,29 +8,24 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from core.nn.layers.method import MethodOf
 from core.tensor import Tensor
 
 Sizes = int | Sequence[int]
 
 
 @dataclass(eq=False)
-class ReLU:
+class ReLU(MethodOf, method="relu"):
     """max(x, 0)"""
 
     inplace: bool = False
 
-    def __call__(self, x: Tensor) -> Tensor:
-        return x.relu()
-
 
 @dataclass(eq=False)
-class ReLU6:
+class ReLU6(MethodOf, method="relu6"):
     """min(max(x, 0), 6)"""
 
     inplace: bool = False
-
-    def __call__(self, x: Tensor) -> Tensor:
-        return x.relu6()
 
 
 @dataclass(eq=False)
@@ -45,167 +40,116 @@ class LeakyReLU:
 
 
 @dataclass(eq=False)
-class ELU:
+class ELU(MethodOf, method="elu"):
     """x for x > 0, else alpha (e ** x - 1)"""
 
     alpha: float = 1.0
     inplace: bool = False
 
-    def __call__(self, x: Tensor) -> Tensor:
-        return x.elu(self.alpha)
-
 
 @dataclass(eq=False)
-class CELU:
+class CELU(MethodOf, method="celu"):
     """x for x > 0, else alpha (e ** (x / alpha) - 1)"""
 
     alpha: float = 1.0
     inplace: bool = False
 
-    def __call__(self, x: Tensor) -> Tensor:
-        return x.celu(self.alpha)
-
 
 @dataclass(eq=False)
-class SELU:
+class SELU(MethodOf, method="selu"):
     """`Tensor.selu`"""
 
     inplace: bool = False
 
-    def __call__(self, x: Tensor) -> Tensor:
-        return x.selu()
-
 
 @dataclass(eq=False)
-class GELU:
+class GELU(MethodOf, method="gelu"):
     """x times the share of a normal distribution below x; "tanh" is close to it"""
 
     approximate: str = "none"
 
-    def __call__(self, x: Tensor) -> Tensor:
-        return x.gelu(self.approximate)
-
 
 @dataclass(eq=False)
-class SiLU:
+class SiLU(MethodOf, method="silu"):
     """x sigmoid(x)"""
 
     inplace: bool = False
 
-    def __call__(self, x: Tensor) -> Tensor:
-        return x.silu()
-
 
 @dataclass(eq=False)
-class Mish:
+class Mish(MethodOf, method="mish"):
     """x tanh(softplus(x))"""
 
     inplace: bool = False
 
-    def __call__(self, x: Tensor) -> Tensor:
-        return x.mish()
-
 
 @dataclass(eq=False)
-class Sigmoid:
+class Sigmoid(MethodOf, method="sigmoid"):
     """1 / (1 + e ** -x)"""
 
-    def __call__(self, x: Tensor) -> Tensor:
-        return x.sigmoid()
-
 
 @dataclass(eq=False)
-class LogSigmoid:
+class LogSigmoid(MethodOf, method="logsigmoid"):
     """ln(sigmoid(x))"""
 
-    def __call__(self, x: Tensor) -> Tensor:
-        return x.logsigmoid()
-
 
 @dataclass(eq=False)
-class Tanh:
+class Tanh(MethodOf, method="tanh"):
     """tanh(x)"""
 
-    def __call__(self, x: Tensor) -> Tensor:
-        return x.tanh()
-
 
 @dataclass(eq=False)
-class Tanhshrink:
+class Tanhshrink(MethodOf, method="tanhshrink"):
     """x - tanh(x)"""
 
-    def __call__(self, x: Tensor) -> Tensor:
-        return x.tanhshrink()
-
 
 @dataclass(eq=False)
-class Softplus:
+class Softplus(MethodOf, method="softplus"):
     """ln(1 + e ** (beta x)) / beta"""
 
     beta: float = 1.0
 
-    def __call__(self, x: Tensor) -> Tensor:
-        return x.softplus(self.beta)
-
 
 @dataclass(eq=False)
-class Softsign:
+class Softsign(MethodOf, method="softsign"):
     """x / (1 + |x|)"""
 
-    def __call__(self, x: Tensor) -> Tensor:
-        return x.softsign()
-
 
 @dataclass(eq=False)
-class Hardtanh:
+class Hardtanh(MethodOf, method="hardtanh"):
     """x between two limits"""
 
     min_val: float = -1.0
     max_val: float = 1.0
     inplace: bool = False
 
-    def __call__(self, x: Tensor) -> Tensor:
-        return x.hardtanh(self.min_val, self.max_val)
-
 
 @dataclass(eq=False)
-class Hardswish:
+class Hardswish(MethodOf, method="hardswish"):
     """x relu6(x + 3) / 6"""
 
     inplace: bool = False
 
-    def __call__(self, x: Tensor) -> Tensor:
-        return x.hardswish()
-
 
 @dataclass(eq=False)
-class Hardsigmoid:
+class Hardsigmoid(MethodOf, method="hardsigmoid"):
     """relu6(x + 3) / 6"""
 
     inplace: bool = False
 
-    def __call__(self, x: Tensor) -> Tensor:
-        return x.hardsigmoid()
-
 
 @dataclass(eq=False)
-class Hardshrink:
+class Hardshrink(MethodOf, method="hardshrink"):
     """0 between -lambd and lambd, else x"""
 
     lambd: float = 0.5
 
-    def __call__(self, x: Tensor) -> Tensor:
-        return x.hardshrink(self.lambd)
-
 
 @dataclass(eq=False)
-class Softshrink:
+class Softshrink(MethodOf, method="softshrink"):
     """x moved towards 0 by lambd"""
 
     lambd: float = 0.5
-
-    def __call__(self, x: Tensor) -> Tensor:
-        return x.softshrink(self.lambd)
 
 
 @dataclass(eq=False)
@@ -239,35 +183,26 @@ class LogSoftmax:
 
 
 @dataclass(eq=False)
-class GLU:
+class GLU(MethodOf, method="glu"):
     """the first half of an axis times the sigmoid of the second"""
 
     dim: int = -1
 
-    def __call__(self, x: Tensor) -> Tensor:
-        return x.glu(self.dim)
-
 
 @dataclass(eq=False)
-class Dropout:
+class Dropout(MethodOf, method="dropout"):
     """while training 0 with probability p, else x / (1 - p)"""
 
     p: float = 0.5
     inplace: bool = False
 
-    def __call__(self, x: Tensor) -> Tensor:
-        return x.dropout(self.p)
-
 
 @dataclass(eq=False)
-class Flatten:
+class Flatten(MethodOf, method="flatten"):
     """axes from start_dim to end_dim as one"""
 
     start_dim: int = 1
     end_dim: int = -1
-
-    def __call__(self, x: Tensor) -> Tensor:
-        return x.flatten(self.start_dim, self.end_dim)
 
 
 @dataclass(eq=False)

@@ -8,83 +8,63 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from core.nn.layers.method import Loss
 from core.tensor import Tensor
 
 
 @dataclass(eq=False)
-class L1Loss:
+class L1Loss(Loss, method="l1_loss"):
     """|x - y|"""
 
     reduction: str = "mean"
 
-    def __call__(self, x: Tensor, target: Tensor) -> Tensor:
-        return x.l1_loss(target, self.reduction)
-
 
 @dataclass(eq=False)
-class MSELoss:
+class MSELoss(Loss, method="mse_loss"):
     """(x - y) ** 2"""
 
     reduction: str = "mean"
 
-    def __call__(self, x: Tensor, target: Tensor) -> Tensor:
-        return x.mse_loss(target, self.reduction)
-
 
 @dataclass(eq=False)
-class SmoothL1Loss:
+class SmoothL1Loss(Loss, method="smooth_l1_loss"):
     """`Tensor.smooth_l1_loss`"""
 
     reduction: str = "mean"
     beta: float = 1.0
 
-    def __call__(self, x: Tensor, target: Tensor) -> Tensor:
-        return x.smooth_l1_loss(target, self.reduction, self.beta)
-
 
 @dataclass(eq=False)
-class HuberLoss:
+class HuberLoss(Loss, method="huber_loss"):
     """`Tensor.huber_loss`"""
 
     reduction: str = "mean"
     delta: float = 1.0
 
-    def __call__(self, x: Tensor, target: Tensor) -> Tensor:
-        return x.huber_loss(target, self.reduction, self.delta)
-
 
 @dataclass(eq=False)
-class KLDivLoss:
+class KLDivLoss(Loss, method="kl_div"):
     """`Tensor.kl_div`"""
 
     reduction: str = "mean"
     log_target: bool = False
 
-    def __call__(self, x: Tensor, target: Tensor) -> Tensor:
-        return x.kl_div(target, self.reduction, self.log_target)
-
 
 @dataclass(eq=False)
-class BCELoss:
+class BCELoss(Loss, method="binary_crossentropy"):
     """`Tensor.binary_crossentropy`"""
 
     weight: Tensor | None = None
     reduction: str = "mean"
 
-    def __call__(self, x: Tensor, target: Tensor) -> Tensor:
-        return x.binary_crossentropy(target, self.reduction, self.weight)
-
 
 @dataclass(eq=False)
-class BCEWithLogitsLoss:
+class BCEWithLogitsLoss(Loss, method="binary_crossentropy_logits"):
     """`Tensor.binary_crossentropy_logits`"""
 
     weight: Tensor | None = None
     reduction: str = "mean"
     pos_weight: Tensor | None = None
-
-    def __call__(self, x: Tensor, target: Tensor) -> Tensor:
-        return x.binary_crossentropy_logits(target, self.reduction, self.pos_weight, self.weight)
 
 
 @dataclass(eq=False)
@@ -102,28 +82,22 @@ class CrossEntropyLoss:
 
 
 @dataclass(eq=False)
-class NLLLoss:
+class NLLLoss(Loss, method="nll_loss"):
     """`Tensor.nll_loss`"""
 
     weight: Tensor | None = None
     ignore_index: int = -100
     reduction: str = "mean"
 
-    def __call__(self, x: Tensor, target: Tensor) -> Tensor:
-        return x.nll_loss(target, self.weight, self.ignore_index, self.reduction)
-
 
 @dataclass(eq=False)
-class PoissonNLLLoss:
+class PoissonNLLLoss(Loss, method="poisson_nll_loss"):
     """`Tensor.poisson_nll_loss`"""
 
     log_input: bool = True
     full: bool = False
     eps: float = 1e-8
     reduction: str = "mean"
-
-    def __call__(self, x: Tensor, target: Tensor) -> Tensor:
-        return x.poisson_nll_loss(target, self.log_input, self.full, self.eps, self.reduction)
 
 
 @dataclass(eq=False)
@@ -139,48 +113,36 @@ class GaussianNLLLoss:
 
 
 @dataclass(eq=False)
-class HingeEmbeddingLoss:
+class HingeEmbeddingLoss(Loss, method="hinge_embedding_loss"):
     """`Tensor.hinge_embedding_loss`"""
 
     margin: float = 1.0
     reduction: str = "mean"
 
-    def __call__(self, x: Tensor, target: Tensor) -> Tensor:
-        return x.hinge_embedding_loss(target, self.margin, self.reduction)
-
 
 @dataclass(eq=False)
-class SoftMarginLoss:
+class SoftMarginLoss(Loss, method="soft_margin_loss"):
     """`Tensor.soft_margin_loss`"""
 
     reduction: str = "mean"
 
-    def __call__(self, x: Tensor, target: Tensor) -> Tensor:
-        return x.soft_margin_loss(target, self.reduction)
-
 
 @dataclass(eq=False)
-class MultiLabelSoftMarginLoss:
+class MultiLabelSoftMarginLoss(Loss, method="multilabel_soft_margin_loss"):
     """`Tensor.multilabel_soft_margin_loss`"""
 
     weight: Tensor | None = None
     reduction: str = "mean"
 
-    def __call__(self, x: Tensor, target: Tensor) -> Tensor:
-        return x.multilabel_soft_margin_loss(target, self.weight, self.reduction)
-
 
 @dataclass(eq=False)
-class MultiMarginLoss:
+class MultiMarginLoss(Loss, method="multi_margin_loss"):
     """`Tensor.multi_margin_loss`"""
 
     p: int = 1
     margin: float = 1.0
     weight: Tensor | None = None
     reduction: str = "mean"
-
-    def __call__(self, x: Tensor, target: Tensor) -> Tensor:
-        return x.multi_margin_loss(target, self.p, self.margin, self.weight, self.reduction)
 
 
 @dataclass(eq=False)

@@ -111,9 +111,3 @@ class Cursor:
                     self.fail(f"{token.text!r} closes nothing", token.line)
                 if not open_:
                     return
-
-    def skip_line(self) -> None:
-        """Takes the rest of the line."""
-        line = self.token.line
-        while self.token.line == line and self.token.kind != "over":
-            self.take()

@@ -78,15 +78,6 @@ def _named_type(c: Cursor) -> Type:
     c.expected("a type that is emulated")
 
 
-def is_type_next(c: Cursor) -> bool:
-    """Whether a type comes next."""
-    text = c.token.text
-    if c.token.kind == "mark":
-        return text in "<["
-    known = text in FLOAT_BITS or text in ("ptr", "void") or _INT.fullmatch(text) is not None
-    return c.token.kind == "word" and known
-
-
 def address_space(c: Cursor) -> int:
     """The number in `addrspace(n)`, or 0 where it does not come next."""
     if not c.accept("addrspace"):
