@@ -53,6 +53,9 @@ FUZZ: tuple[tuple[str, str, int], ...] = (
     ("traces", "tests/viz/read/test_fuzz.py", 2_000),
     ("programs that are interrupted", "tests/viz/recording/test_signals.py", 100),
     ("the demo on all targets", "tests/test_demo.py", 1),
+    # 10,000 expressions
+    ("64-bit integers on WEBGPU", "tests/core/runtime/webgpu/test_wide.py", 625),
+    ("digits on WEBGPU", "tests/core/runtime/webgpu/test_digits.py", 88),
 )
 """Title, file, and cases of each of its tests."""
 CONFORMANCE = 2_500

@@ -22,6 +22,7 @@ from core.runtime.gpu.driver import Driver
 from core.runtime.hip import api as hip
 from core.runtime.hip import hiprtc
 from core.runtime.hip.driver import HipDriver
+from core.runtime.webgpu import adapter as webgpu
 from core.toolchain.amd_link import OLDEST, find_linker
 from core.toolchain.llvm_compiler import objects
 from core.toolchain.nvidia_tools import find_tool
@@ -47,7 +48,7 @@ class Finding:
 def findings() -> list[Finding]:
     """Everything that was looked for, device by device."""
     return [*_cpu(), *_gpus("CUDA", cuda, CudaDriver), *_nvidia(), *_gpus("AMD", hip, HipDriver),
-            *_amd()]  # fmt: skip
+            *_amd(), *_webgpu()]  # fmt: skip
 
 
 def _cpu() -> Iterator[Finding]:
@@ -118,6 +119,25 @@ def _amd() -> Iterator[Finding]:
         yield Finding("AMD", "hiprtc", "present")
     else:
         yield Finding("AMD", "hiprtc", "", "there is no libhiprtc", "install ROCm")
+
+
+def _webgpu() -> Iterator[Finding]:
+    version = _version("wgpu")
+    if not version:
+        yield Finding("WEBGPU", "wgpu", "", "not installed", webgpu.INSTALL)
+        return
+    yield Finding("WEBGPU", "wgpu", version)
+    try:
+        found = webgpu.adapters()
+    except UopvizError as error:
+        yield Finding("WEBGPU", "adapter", "", error.what, error.hint)
+        return
+    if not found:
+        yield Finding("WEBGPU", "adapter", "", "wgpu finds none", webgpu.NO_ADAPTER)
+    for number, adapter in enumerate(found):
+        name = "WEBGPU" if number == 0 else f"WEBGPU:{number}"
+        timed = "its own clock" if webgpu.TIMESTAMPS in adapter.features else "the host's clock"
+        yield Finding(name, "adapter", f"{webgpu.title(adapter)}, {timed}")
 
 
 def _version(package: str) -> str:

@@ -87,7 +87,7 @@ def float_power(x: UOp, y: UOp) -> UOp:
     """x ** y of float32."""
     negative = same_bits(x, dtypes.int32) < 0
     size = negative.where(x * -1.0, x)
-    value = _corrected(exp2(log2(size) * y), size, y)
+    value = _corrected(exp2(log2(size) * y, reassociates=True), size, y)
     # 1 ** y is 1 even where y is not finite, where the product above is NaN
     value = (size.eq(1.0) & y.eq(y)).where(x.const_like(1.0), value)
     whole = y.trunc().eq(y)
