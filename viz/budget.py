@@ -1,7 +1,7 @@
 """What one answer about a trace may cost: memory, items and processor time.
 
-A byte of a trace may stand for a million things. So whatever unpacks, decodes or walks takes what
-it is about to make or to look at from the budget in force, before it does. What does not fit is
+A few bytes of a trace may unpack to millions of items. So whatever unpacks, decodes or walks first
+takes what it is about to make or to look at from the budget in force. What does not fit is
 left out, and the answer says so; an answer that cannot do without it is a BudgetError. Never
 measures what is there already, and never waits.
 """

@@ -69,7 +69,7 @@ def _run(words: Sequence[str], stopping: Stopping) -> int:
 
 
 def _open_streams() -> None:
-    """Streams that whoever started this process has closed lead nowhere."""
+    """Opens standard output and errors on the null device where the caller has closed them."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8"))

@@ -37,7 +37,7 @@ class Ratio:
     turns: int
 
     def data(self) -> dict[str, Any]:
-        """As JSON."""
+        """Its fields as plain data."""
         return asdict(self)
 
 
@@ -66,7 +66,7 @@ class Apart:
     n: int
 
     def data(self) -> dict[str, Any]:
-        """As JSON."""
+        """Its fields as plain data."""
         return asdict(self)
 
 

@@ -198,7 +198,7 @@ class Recorder:
     # what is observed: see core.uop.engine.observe.Observer
 
     def context_begin(self, name: str, kind: str, meta: Mapping[str, object]) -> None:
-        """See Observer; so for all methods below."""
+        """Records that a context begins; an idle recorder writes that at once."""
         part, frame = self._here.part, _block()
         depth = part.begins(frame)
         part.add(ContextBegin(depth, name, kind, dict(meta), _clock()))
@@ -207,11 +207,11 @@ class Recorder:
             self.flush()
 
     def context_rename(self, name: str) -> None:
-        """See Observer."""
+        """Records the final name of the innermost context."""
         self._here.part.add(ContextRename(name))
 
     def context_end(self, error: BaseException | None) -> None:
-        """See Observer."""
+        """Records the end of the innermost context of the calling frame."""
         self._end_context(self._here.part.ends(_block(), False), error)
 
     def _end_context(self, depth: int, error: BaseException | None) -> None:
@@ -225,7 +225,7 @@ class Recorder:
     def rewrite_begin(
         self, name: str, sink: UOp, matcher: PatternMatcher, bottom_up: bool, caller: str
     ) -> None:
-        """See Observer."""
+        """Records that a rewrite begins, whether inside of another one or not."""
         part, frame = self._here.part, _block()
         depth = part.begins(frame)
         inside = depth > 0 and part.open[-1].is_rewrite
@@ -237,26 +237,26 @@ class Recorder:
     def match(
         self, rule: Rule, before: UOp, after: UOp, binds: Mapping[str, object], ns: int
     ) -> None:
-        """See Observer."""
+        """Appends one row: this runs for every match, and must cost little."""
         log = self._here.part.log
         log += (MATCH, after, before, rule, ns, binds)
 
     def rebuild(self, old: UOp, new: UOp) -> None:
-        """See Observer."""
+        """Appends one row, as `match`."""
         log = self._here.part.log
         log += (REBUILD, new, old, None, 0, None)
 
     def decline(self, rule: Rule, node: UOp) -> None:
-        """See Observer."""
+        """Appends one row, as `match`."""
         log = self._here.part.log
         log += (DECLINE, None, node, rule, 0, None)
 
     def visited(self, name: str, visits: Visits) -> None:
-        """See Observer."""
+        """Records which nodes the innermost rewrite offered to a matcher."""
         self._here.part.add(Visited(name, visits))
 
     def gated(self, nodes: Sequence[UOp]) -> None:
-        """See Observer."""
+        """Records which nodes a gate kept as they were."""
         self._here.part.add(Gated(nodes))
 
     def rewrite_end(
@@ -266,7 +266,7 @@ class Recorder:
         rule: Rule | None,
         node: UOp | None,
     ) -> None:
-        """See Observer."""
+        """Records the end of the innermost rewrite, and of all that were begun inside of it."""
         part = self._here.part
         depth, at = part.ends(_block(), True), _clock()
         if depth >= 0:
@@ -283,22 +283,22 @@ class Recorder:
         lines: Sequence[Sequence[UOp]],
         facts: Mapping[str, str],
     ) -> None:
-        """See Observer."""
+        """Records a text, with the nodes behind each of its lines."""
         counts, nodes = list(map(len, lines)), [u for line in lines for u in line]
         self._here.part.add(Artifact(kind, target, text, counts, nodes, facts))
 
     def linear(self, target: str, uops: Sequence[UOp]) -> None:
-        """See Observer. The line above the nodes has none of them."""
+        """Records a linear program. The line above the nodes has none of them."""
         self._here.part.add(Artifact("linear", target, None, [0] + [1] * len(uops), uops, {}))
 
     def kernel(self, ast: UOp, program: object) -> None:
-        """See Observer."""
+        """Records a finished program; its inputs are captured where that was asked for."""
         self._here.part.add(Kernel(ast, program))
         if self.capture is not None:
             self.capture.know(ast)
 
     def unloadable(self, ast: UOp, error: BaseException) -> None:
-        """See Observer."""
+        """Records that a program cannot be loaded, and writes it at once."""
         self._here.part.add(Unloadable(ast, error_data(error), _clock()))
         self.flush()
 

@@ -67,15 +67,15 @@ class Isolated:
             self._worker = None
 
     def legal(self, opts: Opts) -> list[Opt]:
-        """See `Trials`."""
+        """The opts that may follow these, as the worker finds them."""
         return list(_opts(self._asked("legal", opts, self._limits.compile)))
 
     def compiled(self, opts: Opts) -> str:
-        """See `Trials`."""
+        """Compiles the kernel with these opts in the worker; what identifies its code."""
         return str(self._asked("compile", opts, self._limits.compile))
 
     def cost(self, opts: Opts, enough: float) -> float:
-        """See `Trials`: seconds; instructions of all threads on an emulated device."""
+        """Runs what was compiled: seconds; instructions of all threads on an emulated device."""
         return float(self._asked("cost", opts, self._limits.run, enough=min(enough, 1e300)))
 
     def _begin(self) -> Opts:

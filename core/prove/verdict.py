@@ -39,7 +39,7 @@ class Verdict:
     hint: str = field(default="", compare=False)
 
     def data(self) -> dict[str, Any]:
-        """As JSON: fields that say nothing are left out."""
+        """Its fields as plain data, without those that say nothing."""
         made: dict[str, Any] = {"kind": self.kind, "how": self.how}
         if self.samples:
             made["samples"] = self.samples

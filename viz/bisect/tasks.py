@@ -40,7 +40,7 @@ class Tasks:
         return cls(data["kernels"], data["checks"], data["within"], float(data["seconds"]))
 
     def data(self) -> Data:
-        """As JSON."""
+        """Its fields as plain data, which `of` reads."""
         return asdict(self)
 
 

@@ -72,7 +72,7 @@ class CheckedPass:
     """Why that was not looked at, of this pass and those after it; "" where it was."""
 
     def data(self) -> dict[str, Any]:
-        """As JSON, each verdict once."""
+        """What was found as plain data, each verdict once."""
         verdicts: dict[Verdict, int] = {}
         rows = [
             [step, rule, verdicts.setdefault(verdict, len(verdicts))]

@@ -21,7 +21,7 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(  # type: ignore[override]
         self, args: Any = None, namespace: Any = None
     ) -> tuple[argparse.Namespace, list[str]]:
-        """See argparse."""
+        """Parses options between the words of a command, where the command allows that."""
         if not self.intermixed:
             return super().parse_known_args(args, namespace)
         self.intermixed = False  # it comes back here

@@ -29,7 +29,7 @@ from viz.views.store import Store
 
 _OF_PAGES: Final = ("devices", "editable", "targets", "inputs", "stays", "again")
 NOTHING_KNOWN: Final[Row] = {"maker": None, "files": [], "rules": [], "compared": 0, "notes": []}
-"""What is said of what has become of a run where that is not known."""
+"""The answer about changes since a run where none are known."""
 
 
 def open_store(options: argparse.Namespace) -> Run:
@@ -102,7 +102,7 @@ class Opened:
 
     @property
     def answers_only(self) -> bool:
-        """See Reopened."""
+        """Whether one of the runs is an exported file without a trace."""
         return any(getattr(run, "answers_only", False) for run in self.all)
 
     def close(self) -> None:

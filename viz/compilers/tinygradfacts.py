@@ -103,7 +103,7 @@ class TinygradFacts:
         self._version = int(found[1]) if found else 0
 
     def of(self, nodes: Sequence[int]) -> list[Fact]:
-        """See `Facts`."""
+        """Facts of nodes: those that the trace states, else those that follow from their ops."""
         extra = self._file.nodes.field("extra")
         with self._lock:
             if len(self._known) > _KEPT:
@@ -114,7 +114,7 @@ class TinygradFacts:
             ]
 
     def left_out(self, nodes: Sequence[int]) -> list[str]:
-        """See `Facts`."""
+        """Nothing is left out."""
         return []
 
     def _fact(self, node: int) -> Fact:

@@ -39,11 +39,11 @@ class CoreActions(Part):
 
     @classmethod
     def cluster(cls, address: str) -> Elsewhere | None:
-        """See Part."""
+        """The cluster at an address, which does jobs in place of this machine."""
         return Cluster(address)
 
     def can(self) -> dict[str, Any]:
-        """See Part."""
+        """What this server can do: devices, kinds of inputs, targets."""
         return {
             **self.devices.data(),
             "inputs": kinds_data(),
@@ -52,7 +52,7 @@ class CoreActions(Part):
         }
 
     def close(self) -> None:
-        """See Part."""
+        """Ends what runs for the page, and removes what was kept for it."""
         self.devices.close()
         self.compiler.close()
         self.whatif.close()

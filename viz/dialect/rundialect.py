@@ -133,7 +133,8 @@ class CheckedFacts:
         """Those of the dialect."""
 
     def of(self, nodes: Sequence[int]) -> list[Fact]:
-        """See `Facts`. Raises BudgetError."""
+        """Facts of nodes by the dialect; those that the trace states once the dialect has failed.
+        Raises BudgetError."""
         own = self._asked()
         try:
             found = self._run.ask("its facts", lambda: _checked(own.of(nodes), len(nodes)), None)
@@ -145,7 +146,7 @@ class CheckedFacts:
         return self._stated.of(nodes) if found is None else found
 
     def left_out(self, nodes: Sequence[int]) -> list[str]:
-        """See `Facts`."""
+        """What the dialect says that it left out of these nodes."""
         own = self._asked()
         return self._run.ask("its facts", lambda: own.left_out(nodes), [])
 

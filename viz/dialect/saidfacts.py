@@ -27,7 +27,7 @@ class SaidFacts:
         self._said: dict[int, Fact] = {0: NO_FACT}
 
     def of(self, nodes: Sequence[int]) -> list[Fact]:
-        """See `Facts`."""
+        """The facts that the trace states of nodes."""
         extra = self._file.nodes.field("extra")
         return [self.said(int(extra[node])) for node in nodes]
 
@@ -42,7 +42,7 @@ class SaidFacts:
         return fact
 
     def left_out(self, nodes: Sequence[int]) -> list[str]:
-        """See `Facts`."""
+        """Nothing is left out."""
         return []
 
 

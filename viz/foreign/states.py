@@ -32,7 +32,7 @@ class States:
     """After which step each root but the first is; the last one is after the pass."""
 
     def data(self) -> dict[str, Any]:
-        """As JSON."""
+        """Its nodes and roots as plain data."""
         return {"nodes": self.nodes, "roots": self.roots}
 
 

@@ -161,7 +161,7 @@ class _File:
         return "?"
 
     def events(self) -> Events:
-        """See `events_of`. Rewrites inside of another one come after it."""
+        """The events of the file; rewrites inside of another one come after it."""
         yield ["stream", 1, {}]
         yield ["compiler", "tinygrad", f"{self.version}.0", 1]
         rewrite = 0

@@ -28,7 +28,7 @@ class Left:
     rule: str = ""
 
     def data(self) -> Data:
-        """As JSON, `Undone` of docs/json.md."""
+        """`Undone` of docs/json.md."""
         return {
             "pass": self.name[:_MAX_TEXT],
             "says": self.says[:_MAX_TEXT],

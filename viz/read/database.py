@@ -62,7 +62,7 @@ class Problem:
     step: int | None = None
 
     def data(self) -> dict[str, object]:
-        """As JSON."""
+        """Its fields as plain data."""
         return asdict(self)
 
 

@@ -110,7 +110,7 @@ class Capture:
     def before_launch(
         self, ast: UOp, name: str, buffers: Sequence[Buffer], variables: Mapping[str, int]
     ) -> None:
-        """See `core.launch.run.watch_launches`."""
+        """Keeps what a kernel is about to read, before the launch that was asked for."""
         if ast in self._seen:
             return
         with self._lock:

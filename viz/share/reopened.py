@@ -194,7 +194,7 @@ class Unpacked(Store):
         return False
 
     def run(self) -> Data:
-        """See Store."""
+        """What is known of the run, with the version of the export."""
         run = super().run()
         return {
             **run,

@@ -122,7 +122,7 @@ class Tree:
         self._count(at, *more)
 
     def drop(self, numbers: Iterable[int]) -> None:
-        """The rows of these entries are of nothing any more."""
+        """Takes these entries away; their rows stay, marked as gone, until others need them."""
         for at in filter(lambda at: at >= 0, map(self.row_of, numbers)):
             del self._of_entry[self.rows[at].id]
             self.rows[at] = Row(at, _NOWHERE, "context", 0, "", "group", 0, 0, 0.0, 0, GONE, "", "")

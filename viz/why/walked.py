@@ -64,7 +64,7 @@ def hits_of(events: Events) -> dict[int, Hit]:
 def walk(
     file: TraceFile, rewrite: Rewrite, events: Events, first: Collection[int], bottom: bool
 ) -> Walked | None:
-    """Goes the way of the engine. `first`: the rules that are tried before the sources; `bottom`:
+    """Repeats the engine's walk. `first`: the rules that are tried before the sources; `bottom`:
     whether others are tried after these. None where the trace shows another way. Raises
     BudgetError."""
     return _Walk(file, rewrite, events, first, bottom).run()
@@ -75,7 +75,7 @@ class _StoppedError(Exception):
 
 
 class _OtherWayError(Exception):
-    """The engine did not go this way."""
+    """The trace shows that the engine went another way."""
 
 
 class _Walk:
@@ -101,7 +101,7 @@ class _Walk:
         take(len(events.steps), _NODE * len(events.steps))
         self._hits = hits_of(events)
         self._done = 0
-        """Steps that were come by."""
+        """Steps that the walk has reached so far."""
         self._steps = len(events.steps)
         self._walked = Walked()
         self._kept = file.gated.get(rewrite.id)

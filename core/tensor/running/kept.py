@@ -1,4 +1,4 @@
-"""How values in memory were computed: the way on for gradients once a value is stored.
+"""How values in memory were computed: what gradients continue with once a value is stored.
 
 When a value is stored, the graphs of Tensors name its BUFFER and forget what computed it. For a
 BUFFER that gradients flow through, the expression is kept here: of what is in memory by now, so

@@ -249,15 +249,15 @@ class Recording(NullObserver):
     def match(
         self, rule: Rule, before: UOp, after: UOp, binds: Mapping[str, object], ns: int
     ) -> None:
-        """See Observer."""
+        """Keeps the match."""
         self.events.append(Step(rule, before, after, binds))
 
     def rebuild(self, old: UOp, new: UOp) -> None:
-        """See Observer."""
+        """Keeps the rebuild, as a step without a rule."""
         self.events.append(Step(None, old, new, {}))
 
     def decline(self, rule: Rule, node: UOp) -> None:
-        """See Observer."""
+        """Keeps the decline, as a step without a result."""
         self.events.append(Step(rule, node, None, {}))
 
     @property

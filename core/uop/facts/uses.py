@@ -49,7 +49,7 @@ class Program(Generic[N]):
         self._scheduled: WeakSet[N] = WeakSet()
 
     def asked(self, node: N, line: str) -> None:
-        """See Uses."""
+        """Notes that `line` asks for a node."""
         if node in self._scheduled:
             self._scheduled.discard(node)
             self._lines[node] = line
@@ -57,7 +57,7 @@ class Program(Generic[N]):
             self._lines[node] = joined(known, line)
 
     def line(self, node: N) -> str | None:
-        """See Uses."""
+        """The lines that have asked for a node; None where none has."""
         return self._lines.get(node, node.origin)
 
     def scheduled(self, nodes: Collection[N]) -> dict[N, str]:
@@ -76,13 +76,13 @@ class Work(Generic[N]):
         self.lines: dict[N, str] = {}
 
     def asked(self, node: N, line: str) -> None:
-        """See Uses."""
+        """Notes that `line` asks for a node."""
         known = self.lines.get(node)
         if known != line:
             self.lines[node] = joined(known, line)
 
     def line(self, node: N) -> str | None:
-        """See Uses."""
+        """The lines that have asked for a node; None where none has."""
         return self.lines.get(node) or self._around.line(node)
 
     def own(self, node: N) -> str | None:
@@ -95,10 +95,10 @@ class Nobody(Generic[N]):
     """For rewrites outside of any such work: whatever they make or find, nobody asks for it."""
 
     def asked(self, node: N, line: str) -> None:
-        """See Uses."""
+        """Notes that `line` asks for a node."""
 
     def line(self, node: N) -> str | None:
-        """See Uses."""
+        """The lines that have asked for a node; None where none has."""
         return node.origin
 
 

@@ -45,11 +45,11 @@ class CapturedSet:
     said: str = "the values of the run"
 
     def variables(self, ast: UOp) -> dict[str, int]:
-        """See ArgumentSet."""
+        """The values that the variables of the kernel had in the run."""
         return dict(captured_inputs(ast, self.data).variables)
 
     def memory(self, ast: UOp, most_bytes: int) -> list[Array]:
-        """See ArgumentSet."""
+        """The captured contents of its buffers, in the order of their numbers."""
         buffers = captured_inputs(ast, self.data).buffers
         return [buffers[number] for number in sorted(buffers)]
 

@@ -50,7 +50,7 @@ class Wholes:
         return cls(list(data["tasks"]), numbers, list(data["refused"]))
 
     def data(self) -> Data:
-        """As JSON."""
+        """Its fields as plain data, which `of` reads."""
         return {"tasks": self.tasks, "numbers": self.numbers, "refused": self.refused}
 
     def take(self, at: int, answer: Data) -> list[Data]:

@@ -71,7 +71,7 @@ class Below:
         return self._base + path in self._entries
 
     def get(self, path: str) -> Any:
-        """See Entries."""
+        """The answer at a path; None where the file does not have it."""
         return self._entries.get(self._base + path)
 
 

@@ -213,26 +213,26 @@ class Reopened:
         return known[0] if known else None
 
     def rule_name(self, rule: int) -> str:
-        """See Run."""
+        """The name of a rule, by its number."""
         return self._names.get(rule, "?")
 
     def kernels(self) -> list[int]:
-        """See Run."""
+        """The numbers of the kernels that the program compiled."""
         return [
             row["id"] for row in self._rows if row["label"] == "kernel" and not row.get("target")
         ]
 
     @property
     def compilations(self) -> list[Compilation]:
-        """See Run: their trace files are not there."""
+        """Kernels that were compiled on request; their trace files are not there."""
         return []
 
     def kernel_of(self, context: int) -> int:
-        """See Run."""
+        """The kernel of the program that a context is, or was compiled from on request."""
         return context
 
     def compiled(self, kernel: int, target: str) -> Compilation | None:
-        """See Run."""
+        """The compilation of a kernel for a target; None where the file has none."""
         return None
 
     def attach(
@@ -250,7 +250,7 @@ class Reopened:
         )
 
     def step_text(self, rewrite: int, step: int) -> dict[str, str] | None:
-        """See Run."""
+        """A pass before and after a step, as text; None where the file does not have it."""
         bundle = self.bundle(rewrite)
         return None if bundle is None else step_text(bundle, step)
 
@@ -259,20 +259,20 @@ class Reopened:
         return self._run
 
     def tree(self, since: int = 0) -> Data:
-        """See Run; so for all methods below."""
+        """The rows of the navigator, all of them: an export does not change."""
         return {"rows": self._rows[since:], "total": len(self._rows)}
 
     def rules(self) -> list[Data]:
-        """See Run."""
+        """The rules of the run."""
         return self._all_rules
 
     def rule_totals(self, seconds: float = float("inf")) -> Data:
-        """See Run. Nothing is counted in an export that has none."""
+        """What each rule cost in the whole run; nothing in an export that did not count."""
         nothing: Data = {"rows": [], "silent": [], "counted": 0, "steps": 0}
         return self._entries.get(RULE_TOTALS.at()) or nothing
 
     def rule_matches(self, seconds: float = float("inf")) -> Data:
-        """See Run."""
+        """In which passes each rule matched."""
         return self.ask(RULE_MATCHES)
 
     def rule_times(self, rule: int) -> None:
@@ -309,11 +309,11 @@ class Reopened:
         return checked_pass(stated) | {"whole": whole is True}
 
     def timeline(self) -> Data:
-        """See Run."""
+        """The spans of the run in time."""
         return self.ask(TIMELINE)
 
     def user_lines(self) -> list[Data]:
-        """See Run; nothing in an export of before there were any."""
+        """The lines of the program with what they cost; nothing in older exports."""
         return self._entries.get(USER_LINES.at()) or []
 
     def since(self) -> Data:
@@ -322,31 +322,31 @@ class Reopened:
         return self._entries.get(SINCE.at()) or nothing
 
     def bundle(self, rewrite: int) -> Data | None:
-        """See Run."""
+        """One pass with all its steps."""
         return self.ask(BUNDLE, rewrite)
 
     def pass_texts(self, rewrite: int) -> Data | None:
-        """See Run."""
+        """The compiler's own text before and after a pass."""
         return self.ask(PASS_TEXTS, rewrite)
 
     def kernel(self, context: int) -> Data | None:
-        """See Run."""
+        """One kernel with its texts."""
         return self.ask(KERNEL, context)
 
     def origins(self, context: int) -> Data | None:
-        """See Run."""
+        """The lines of the program that a kernel comes from."""
         return self.ask(ORIGINS, context)
 
     def lineage(self, scope: int, seconds: float = float("inf")) -> Data | None:
-        """See Run."""
+        """Where the nodes of a schedule or kernel come from and go."""
         return self.ask(LINEAGE, scope)
 
     def search_index(self, seconds: float = float("inf")) -> Data:
-        """See Run."""
+        """What the page in the file searches by name."""
         return self.ask(SEARCH_INDEX)
 
     def search(self, text: str, seconds: float = float("inf")) -> Data:
-        """See Run: what `viz/share/held/search.py` finds in the answers."""
+        """What `viz/share/held/search.py` finds in the answers."""
         with answering("the search"):
             return self._search.find(text)
 

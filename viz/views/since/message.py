@@ -1,7 +1,5 @@
-"""The answer about what has become of a run since: its maker, its files, its rules, and what is
-said of these.
-
-Sentences are made here, for the page and the commands alike. Never changes what a run shows.
+"""The answer about what has changed since a run was recorded: its maker, files and rules, with
+notes on these.
 """
 
 from __future__ import annotations
