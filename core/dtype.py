@@ -228,15 +228,15 @@ class dtypes:
     @staticmethod
     def min(dtype: DType) -> ConstType:
         """The smallest value: -inf for floats that have it, False for bool."""
-        if dtypes.is_int(dtype):
-            return 0 if dtypes.is_unsigned(dtype) else -(1 << (dtype.bits - 1))
+        if (limits := int_limits.get(dtype.name)) is not None:
+            return limits[0]
         return -float(dtypes.max(dtype)) if dtypes.is_float(dtype) else False
 
     @staticmethod
     def max(dtype: DType) -> ConstType:
         """The largest value: inf for floats that have it, True for bool."""
-        if dtypes.is_int(dtype):
-            return (1 << (dtype.bits - (0 if dtypes.is_unsigned(dtype) else 1))) - 1
+        if (limits := int_limits.get(dtype.name)) is not None:
+            return limits[1]
         if not dtypes.is_float(dtype):
             return True
         return dtypes.finfo(dtype.scalar()).max if _has_no_infinity(dtype) else math.inf
@@ -295,6 +295,13 @@ _scalars: Final = {d.name: d for d in (dtypes.void, *dtypes.all)}
 _float_names: Final = frozenset(d.name for d in dtypes.floats)
 _int_names: Final = frozenset(d.name for d in dtypes.ints)
 _uint_names: Final = frozenset(d.name for d in dtypes.uints)
+int_limits: Final = {
+    d.name: (0, (1 << d.bits) - 1)
+    if d in dtypes.uints
+    else (-(1 << (d.bits - 1)), (1 << (d.bits - 1)) - 1)
+    for d in dtypes.ints
+}
+"""By the name of a dtype of integers: the smallest and the largest."""
 
 # Promotion lattice: an edge goes from a dtype to the next wider ones (as in JAX's type promotion,
 # https://docs.jax.dev/en/latest/jep/9407-type-promotion.html, but without weak types).

@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable
 from typing import Final
 
-from core.dtype import ConstType, DType, PtrDType, dtypes
+from core.dtype import ConstType, DType, PtrDType, dtypes, int_limits
 from core.uop.facts.meaning import cast_value, divide
 from core.uop.node import Node
 from core.uop.ops import GroupOp, Ops
@@ -41,9 +41,19 @@ _same_as_source: Final = frozenset(
 )
 
 
+_arithmetic: Final = GroupOp.ALU - GroupOp.Comparison - {Ops.WHERE}
+
+
 def bounds(u: Node) -> Bounds:
     """(smallest, largest) value that an element of `u` can have."""
     dtype, op, src = u.dtype, u.op, u.src
+    if op in _arithmetic and len(u.src) == 2 and dtype.__class__ is DType:
+        limits = int_limits.get(dtype.name)
+        if limits is not None:
+            found = _integer(op, dtype, src[0].bounds, src[1].bounds)
+            if found is not None and limits[0] <= found[0] and found[1] <= limits[1]:
+                return found
+            return limits
     if op is Ops.CONST:
         return (u.arg, u.arg) if u.arg == u.arg else _all(dtype)
     if op is Ops.VCONST:
