@@ -134,8 +134,10 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("viz.bisect",),
     ("viz.coreserver",),
     ("viz.corecommand",),
+    ("viz.assistant",),
     ("viz.api",),
     ("viz.live",),
+    ("viz.notebook",),
     ("viz.public.uopviz",),
     ("viz",),
 )

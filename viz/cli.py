@@ -14,15 +14,16 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from typing import Final
 
 from core.errors import TraceError, UopvizError
-from viz.command.arguments import Parser
+from viz.command.arguments import Misused, Parser
 from viz.command.parser import build_parser, command_names
 from viz.command.stopping import Stopping
 from viz.settings import UOPVIZ_TRACEBACK
-from viz.terminal import Progress, drop_output, say, shell_word
+from viz.terminal import Progress, drop_output, put_json, say, shell_word
 
 PROBLEM: Final = 2
 """The exit code where nothing could be done, or told."""
@@ -62,7 +63,13 @@ def _run(words: Sequence[str], stopping: Stopping) -> int:
         if not isinstance(error, UopvizError):
             error = _unexpected(error, options)
         _fail(error)
+        if getattr(options, "json", False):
+            _put_error(error.what, error.where, error.hint)
         return PROBLEM
+    except Misused as error:
+        if "--json" in words:
+            _put_error(error.what, "", error.hint)
+        raise
     finally:
         if (store := getattr(options, "store", None)) is not None:
             store.close()
@@ -97,6 +104,15 @@ def _fail(error: UopvizError) -> None:
     say(f"{error.what}{where}")
     if error.hint:
         say(f"hint: {error.hint}", name=False, style="hint")
+
+
+def _put_error(what: str, where: str, hint: str) -> None:
+    """The error as JSON, where somebody takes it."""
+    with suppress(OSError):
+        put_json({"error": {"what": what, "where": where, "hint": hint}})
+        sys.stdout.flush()
+        return
+    drop_output()
 
 
 def _unexpected(error: Exception, options: argparse.Namespace | None) -> TraceError:

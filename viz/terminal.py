@@ -197,9 +197,14 @@ def put_lines(
     out.flush()
 
 
-def put_json(data: Any) -> None:
-    """Prints JSON in one line of ASCII."""
-    print(json.dumps(data, default=repr).replace("\x7f", "\\u007f"))
+def json_text(data: Any) -> str:
+    """JSON in one line of ASCII."""
+    return json.dumps(data, default=repr).replace("\x7f", "\\u007f")
+
+
+def put_json(data: Any, text: str | None = None) -> None:
+    """Prints JSON in one line of ASCII; `text`: what it has been made to already."""
+    print(json_text(data) if text is None else text)
 
 
 def drop_output() -> None:

@@ -41,7 +41,17 @@ def programs(folder: Path) -> Iterator[tuple[str, ...]]:
         path = folder / f"{name}.viz"
         command = [sys.executable, "-m", "tests.bench.program", "core", name]
         run(command, {"VIZ": "-1", "VIZ_TRACE": str(path)})
-        check = [sys.executable, "-m", "viz", "check", str(path), "--json", "--jobs", str(JOBS)]
+        check = [
+            sys.executable,
+            "-m",
+            "viz",
+            "check",
+            str(path),
+            "--json",
+            "--whole",
+            "--jobs",
+            str(JOBS),
+        ]
         usage = run([*check, "--again"], {})
         done = subprocess.run(check, env=as_installed(), capture_output=True, check=True)
         data: dict[str, Any] = json.loads(done.stdout)

@@ -166,6 +166,7 @@ def folders(folder: Path, paths: Sequence[Path]) -> Iterator[Row]:
             str(folder / "A"),
             str(folder / "B"),
             "--json",
+            "--whole",
             "--fail-on",
             "errors",
         ],

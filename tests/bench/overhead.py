@@ -50,7 +50,7 @@ def recorded_here(program: str, trace: Path) -> tuple[int, int]:
     """Matches and bytes on disk of a finished trace of this compiler."""
     cpu_seconds("core", program, True, trace)
     stats = subprocess.run(
-        [sys.executable, "-m", "viz", "stats", str(trace), "--json"],
+        [sys.executable, "-m", "viz", "stats", str(trace), "--json", "--whole"],
         check=True,
         capture_output=True,
     )

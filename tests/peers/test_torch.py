@@ -71,7 +71,7 @@ def test_wrong_passes_are_named_and_no_other(python: str, tmp_path: Path) -> Non
     path = tmp_path / "run.viz"
     said = recorded(python, "passes.py", path)
     planted = re.findall(r"PASS (.*) ([01])", said)
-    check = [sys.executable, "-m", "viz", "check", "--json", str(path)]
+    check = [sys.executable, "-m", "viz", "check", "--json", "--whole", str(path)]
     data = json.loads(run(check, PYTHONPATH=str(ROOT), UOPVIZ_PYTHON=python))
     names = {row["id"]: row["name"] for row in Store(path).tree()["rows"]}
     found = [

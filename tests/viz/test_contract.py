@@ -25,12 +25,16 @@ from viz.terminal import clean
 COMMANDS = commands_of(build_parser())
 SERVING = ("open", "serve")
 OF_ONE_TRACE = [
-    name for name in COMMANDS if name not in ("diff", "completion", "import", "record", *SERVING)
+    name
+    for name in COMMANDS
+    if name not in ("diff", "completion", "import", "mcp", "record", *SERVING)
 ]
 WORDS = {
     "why-not": ["tidy", "mul_one"],
     "graph": ["--pass", "tidy#1"],
     "query": ["select 1"],
+    "find": ["tidy"],
+    "node": ["u5"],
     "what-if": ["--kernel", "kernel_0"],
 }
 """What a command needs beside a trace."""

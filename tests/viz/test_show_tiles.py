@@ -53,7 +53,7 @@ def test_the_tiles_of_a_product(
     """Two loads of matrices would be in each other's way 12 times each, and eight 28 times."""
     wanted = shown(product.path, "matmul", capsys)
     assert wanted.startswith(PRODUCT)
-    found = json.loads(shown(product.path, "matmul", capsys, "--json"))
+    found = json.loads(shown(product.path, "matmul", capsys, "--json", "--whole"))
     assert not SHAPES.problems(found, "ShowGroup")
     (first,) = (t for t in found["tiles"] if (t["kind"], t["number"]) == ("ST", 0))
     assert (first["swizzle"], first["stages"], first["plain"], first["owners"]) == (4, 2, 24, None)
@@ -75,7 +75,7 @@ def test_vectors_plain_tiles_and_conflicts(
         ker.warp.row_reduce(sums, part)
         ker.warp.store(y, sums)
     recorded(tmp_path / "t.viz", ker.ast, "sm_80").close()
-    found = json.loads(shown(tmp_path / "t.viz", "columns", capsys, "--json"))["tiles"]
+    found = json.loads(shown(tmp_path / "t.viz", "columns", capsys, "--json", "--whole"))["tiles"]
     held, part, sums = found
     assert (held["swizzle"], held["conflicts"] > 0) == (1, True)
     assert held["conflicts"] == held["plain"]
@@ -100,4 +100,6 @@ def test_a_kernel_without_tiles_has_no_such_section(
     ast = add(577).replace(arg=KernelInfo("added"))
     recorded(tmp_path / "t.viz", ast, "sm_80").close()
     assert "Tiles" not in shown(tmp_path / "t.viz", "added", capsys)
-    assert json.loads(shown(tmp_path / "t.viz", "added", capsys, "--json"))["tiles"] == []
+    assert (
+        json.loads(shown(tmp_path / "t.viz", "added", capsys, "--json", "--whole"))["tiles"] == []
+    )

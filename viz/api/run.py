@@ -118,6 +118,9 @@ class Kernel:
         return [*self._data["launches"]["us"]]
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        return self.shown()
+
+    def shown(self) -> dict[str, str]:
         """How a notebook shows it: its first graph, and what it is."""
         passes = self.passes
         shown = passes[0].before.shown() if passes else {}

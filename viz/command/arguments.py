@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from typing import Any, NoReturn
 
 from core.helpers import BEAM
+from viz.command.bounded import CHARACTERS, ROWS
 from viz.settings import UOPVIZ_DIALECTS
 from viz.terminal import WHEN, say
 
@@ -32,9 +32,18 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Ends with exit code 2."""
+        hint = f"{self.prog} --help"
         say(message, name=True)
-        say(f"hint: {self.prog} --help", name=False, style="hint")
-        sys.exit(2)
+        say(f"hint: {hint}", name=False, style="hint")
+        raise Misused(message, hint)
+
+
+class Misused(SystemExit):
+    """The end of a command whose arguments are wrong, which has been said."""
+
+    def __init__(self, what: str, hint: str) -> None:
+        super().__init__(2)
+        self.what, self.hint = what, hint
 
 
 class _NameDialect(argparse.Action):
@@ -63,7 +72,29 @@ def of_trace(made: Parser, json: bool = True) -> None:
         help="the adapter of another compiler's traces, or MODULE:NAME of one; repeatable",
     )
     if json:
-        made.add_argument("--json", action="store_true", help="print JSON")
+        printing_json(made)
+
+
+def printing_json(made: Parser) -> None:
+    """Options of commands that print JSON."""
+    made.add_argument("--json", action="store_true", help="print JSON")
+    made.add_argument(
+        "--rows",
+        dest="most_rows",
+        type=positive,
+        default=ROWS,
+        metavar="N",
+        help="items of a list in JSON (default: %(default)s)",
+    )
+    made.add_argument(
+        "--characters",
+        dest="most_characters",
+        type=positive,
+        default=CHARACTERS,
+        metavar="N",
+        help="characters of JSON (default: %(default)s)",
+    )
+    made.add_argument("--whole", action="store_true", help="leave nothing out of JSON")
 
 
 def printing(made: Parser) -> None:

@@ -19,6 +19,7 @@ from viz.command.arguments import (
     of_trace,
     positive,
     printing,
+    printing_json,
 )
 from viz.dialect.adapters import command_parts
 from viz.terminal import put_line
@@ -26,6 +27,7 @@ from viz.terminal import put_line
 _NUMBER_HELP: Final = "number of a pass or group, as listed"
 _DIFF: Final = "compare two runs; exit code 0: equal, 1: they differ, 2: not to be compared"
 _IMPORT: Final = "make a trace of what another compiler has printed, such as a log of MLIR's passes"
+_MCP: Final = "answer a coding assistant's questions about runs (MCP, standard input and output)"
 _RECORD: Final = (
     "run a program of another compiler, such as tinygrad, and record its rewriting; ends with the "
     "program's exit code"
@@ -57,6 +59,8 @@ def build_parser() -> Parser:
         needs="",
         finds="",
         json=False,
+        answer=None,
+        runs=None,
         port=None,
         browser=True,
     )
@@ -223,6 +227,22 @@ def build_parser() -> Parser:
     made.add_argument("-o", "--output", metavar="FILE", help="default: the trace's name with .json")
     printing(made)
 
+    made = command("find", "printed.find:find", "find a text, or nodes of a structure, in a run")
+    made.add_argument(
+        "text", nargs="?", metavar="TEXT", help="a part of a name, rule, op, file or source line"
+    )
+    printing(made)
+
+    made = command("node", "printed.node:node", "print where a node comes from and went")
+    made.add_argument(
+        "node",
+        nargs="?",
+        metavar="NODE",
+        help="u123; or a line of a text of --kernel, such as ptx:12: the nodes behind it",
+    )
+    _choosing(made, step=False)
+    printing(made)
+
     made = command("query", "printed.query:query", "run one SELECT over a run")
     made.add_argument("sql", metavar="SQL", help="the SELECT; docs/cli.md lists the tables")
     made.add_argument(
@@ -238,6 +258,15 @@ def build_parser() -> Parser:
         "-o", "--output", metavar="FILE", help="a .svg or .dot file (default: print DOT)"
     )
     printing(made)
+
+    made = commands.add_parser("mcp", help=_MCP, description=_MCP)
+    made.set_defaults(run="viz.assistant.serve:serve", error=made.error)
+    made.add_argument("traces", nargs="+", metavar="TRACE", help="the runs that can be asked about")
+    made.add_argument(
+        "--allow-run",
+        action="store_true",
+        help="also compile and run kernels of these runs, and call functions of rules again",
+    )
 
     for add_commands in command_parts():
         add_commands(commands)
@@ -272,7 +301,7 @@ def _comparing(made: Parser) -> None:
         help="the trace of now, or a folder of traces; left out: A is an exported file, and its "
         "first two runs are compared",
     )
-    made.add_argument("--json", action="store_true", help="print JSON")
+    printing_json(made)
     made.add_argument(
         "--fail-on",
         dest="fail_on",
@@ -300,8 +329,8 @@ def _beside(made: Parser, text: str) -> None:
     made.add_argument("beside", nargs="*", metavar="MORE", help=text)
 
 
-def _choosing(made: Parser) -> None:
-    """Options that choose a pass by name."""
+def _choosing(made: Parser, step: bool = True) -> None:
+    """Options that choose a pass by name, and a step of it."""
     made.add_argument(
         "--kernel",
         metavar="NAME",
@@ -313,9 +342,10 @@ def _choosing(made: Parser) -> None:
         metavar="NAME",
         help="a pass (of the kernel): its name, or simplify#2 for the second of that name",
     )
-    made.add_argument(
-        "--step", dest="step_named", metavar="STEP", type=number, help="the same as STEP"
-    )
+    if step:
+        made.add_argument(
+            "--step", dest="step_named", metavar="STEP", type=number, help="the same as STEP"
+        )
 
 
 def commands_of(parser: Parser) -> dict[str, argparse.ArgumentParser]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from core.errors import TraceError, UopvizError
+from viz.command.bounded import Bounds, bounded
 from viz.command.names import Row, below, find_kernel, find_pass, find_trace
 from viz.dialect.dialect import Action
 from viz.read.tracefile import Progress as Reading
@@ -18,6 +19,7 @@ from viz.terminal import (
     Progress,
     drop_output,
     give_room,
+    json_text,
     put_json,
     put_lines,
     say,
@@ -37,6 +39,10 @@ def open_store(options: argparse.Namespace) -> Run:
     the first. One that the user did not name by its path is named on standard error. Raises
     TraceError."""
     path = _meant(options, options.trace)
+    if options.runs is not None:
+        options.store = options.runs.open(path, options.held_as)
+        _check_action(options.store, options.needs)
+        return options.store
     held_as = run_named(options.held_as, path, ", --run chooses another")
     options.store = open_run(path, _reading(options, path), held_as)
     _check_action(options.store, options.needs)
@@ -186,13 +192,19 @@ def chosen_bundle(store: Run, number: int) -> dict[str, Any]:
     )
 
 
-def put(options: argparse.Namespace, data: Any, lines: Iterable[Line]) -> int:
-    """Prints a result, as JSON or as lines; the exit code. Whoever reads them may stop before the
-    end (`uopviz diff A B | head`): the exit code of the command stays that of the result."""
+def put(
+    options: argparse.Namespace, data: Any, lines: Iterable[Line], brief: Any | None = None
+) -> int:
+    """Prints a result, as JSON or as lines; the exit code. As JSON it is bounded; `brief` stands
+    for data that would be of no use with something cut. Whoever reads them may stop before the end
+    (`uopviz diff A B | head`): the exit code of the command stays that of the result."""
     options.progress.close()
+    if options.answer is not None:
+        options.answer(_json(options, data, brief))
+        return 0
     try:
         if options.json:
-            put_json(data)
+            put_json(data, _json(options, data, brief))
         else:
             give_room(options.wide)
             put_lines(lines, options.color, options.wide, options.pager)
@@ -200,3 +212,29 @@ def put(options: argparse.Namespace, data: Any, lines: Iterable[Line]) -> int:
     except BrokenPipeError:
         drop_output()
     return 0
+
+
+def _json(options: argparse.Namespace, data: Any, brief: Any | None) -> str:
+    bounds = Bounds(options.most_rows, options.most_characters)
+    if options.whole:
+        return json_text(data)
+    hint = f"ask for less{_narrowed(options)}; --rows, --characters and --whole allow more"
+    made = bounded(data, bounds, hint)
+    if made.is_cut and brief is not None:
+        made = bounded(brief, bounds, hint)
+    return made.text
+
+
+_NARROWING: Final = {
+    "sql": "a WHERE, or LIMIT and OFFSET",
+    "kernel": "--kernel NAME",
+    "pass_name": "--pass NAME",
+    "step_named": "--step N",
+    "rule": "--rule NAME",
+}
+"""What asks a command for less, by its options."""
+
+
+def _narrowed(options: argparse.Namespace) -> str:
+    ways = [way for name, way in _NARROWING.items() if hasattr(options, name)]
+    return f" ({', '.join(ways)})" if ways else ""

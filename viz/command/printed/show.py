@@ -83,7 +83,8 @@ def show(options: argparse.Namespace) -> int:
         return put(options, {"run": run, "rows": inside, "tiles": tiles}, lines)
     bundle = chosen_bundle(store, number)
     if step is None:
-        return put(options, bundle, pass_lines(store, rows, bundle, options.all))
+        lines = pass_lines(store, rows, bundle, options.all)
+        return put(options, bundle, lines, pass_brief(store, bundle))
     data = step_data(store, bundle, step)
     return put(options, data, step_lines(data, _title(rows, bundle), bundle, options.all))
 
@@ -214,6 +215,27 @@ def _title(rows: Sequence[Row], bundle: dict[str, Any]) -> Line:
     called = f", called at {row['caller']}" if row is not None and row["caller"] else ""
     name = Styled(bundle["name"], "heading")
     return name, f"  (number {bundle['rewrite']}", *within, f"{called})"
+
+
+def pass_brief(store: Run, bundle: dict[str, Any]) -> dict[str, Any]:
+    """A pass without its graphs: which rule did what at each step."""
+    numbers = bundle["nodes"]["id"]
+    steps = [
+        {
+            "step": at,
+            "rule": store.rule_name(delta["rule"]),
+            "us": delta["us"],
+            "before": numbers[delta["before"]],
+            "after": numbers[delta["after"]],
+        }
+        for at, delta in enumerate(bundle["steps"], 1)
+    ]
+    kept = ("rewrite", "name", "context", "truncated")
+    counts = Counter(one["rule"] for one in steps)
+    rules = [{"rule": rule, "steps": count} for rule, count in counts.most_common()]
+    error = None if bundle["error"] is None else bundle["error"]["message"]
+    said = {key: bundle[key] for key in kept}
+    return {**said, "total": len(steps), "error": error, "rules": rules, "steps": steps}
 
 
 # a step

@@ -31,7 +31,22 @@ def show_text(
     text = _chosen(row, texts, options.text)
     if text["error"]:
         raise TraceError(text["error"]["what"], where=text["title"])
-    return put(options, text, text["text"].splitlines())
+    lines = text["text"].splitlines()
+    return put(options, text, lines, text_brief(text, lines))
+
+
+def text_brief(text: Text, lines: Sequence[str]) -> Text:
+    """A text by its lines, each with the nodes behind it."""
+    numbered = [
+        {
+            "line": at + 1,
+            "text": line,
+            "nodes": text["lines"][at] if at < len(text["lines"]) else [],
+        }
+        for at, line in enumerate(lines)
+    ]
+    kept = {key: text[key] for key in ("kind", "target", "title")}
+    return {**kept, "total": len(lines), "numbered": numbered}
 
 
 def _subject(store: Run, rows: Sequence[Row], number: int | None) -> Row:

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from viz.api.run import Step as Step
     from viz.api.run import open as open
     from viz.live import record as record
+    from viz.notebook.magic import load_ipython_extension as load_ipython_extension
+    from viz.notebook.magic import unload_ipython_extension as unload_ipython_extension
+    from viz.notebook.shown import show as show
 
 _HOMES: Final = {
     "Difference": "viz.api.difference",
@@ -37,8 +40,11 @@ _HOMES: Final = {
     "Run": "viz.api.run",
     "Step": "viz.api.run",
     "diff": "viz.api.difference",
+    "load_ipython_extension": "viz.notebook.magic",
     "open": "viz.api.run",
     "record": "viz.live",
+    "show": "viz.notebook.shown",
+    "unload_ipython_extension": "viz.notebook.magic",
 }
 
 

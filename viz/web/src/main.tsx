@@ -11,7 +11,7 @@ import {
   linkWith,
   readAddress,
 } from "./state/actions";
-import { flushAddress } from "./state/link/address";
+import { flushAddress, resumeAddress, written } from "./state/link/address";
 import { compareAt } from "./state/link/links";
 import { runNamed, runOfLink, traceNamed } from "./state/link/named";
 import { Query } from "./state/link/query";
@@ -60,13 +60,14 @@ import "./style/forced.css";
 const PATIENCE_MS = 2000;
 
 async function start(): Promise<void> {
+  await resumeAddress();
   const embedded = embeddedBackend();
   // Before the token is kept: whoever left a worker at this port would read it there.
   if (!embedded && (await removeWorkers())) dropToken();
   const backend = embedded ?? httpBackend(startToken(), undefined, undefined, firstAnswers());
   connect(backend);
   if (embedded && !location.hash && (await refreshRuns(embedded)).length > 1)
-    history.replaceState(history.state, "", compareAt("A", "B"));
+    history.replaceState(history.state, "", written(compareAt("A", "B")));
   startTheme();
   linkWith(linkParts);
   enterWith((page) => pagePanel(page)?.enter?.() ?? []);

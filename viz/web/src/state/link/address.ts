@@ -18,6 +18,14 @@ interface Entry {
 
 const entry = (): Partial<Entry> => (history.state as Partial<Entry> | null) ?? {};
 
+/** What an address is written as: a frame without one (`srcdoc`) has fragments of `about:srcdoc`, and
+ * a fragment alone would be one of the notebook that it is in. */
+export function written(url: string): string {
+  if (location.protocol !== "about:") return url;
+  const at = url.indexOf("#");
+  return `about:${location.pathname}${at < 0 ? "" : url.slice(at)}`;
+}
+
 let pending: string | null = null;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -42,7 +50,8 @@ export function pushAddress(url: string, looked: unknown): void {
   left.set(place, looked);
   place += 1;
   for (const other of left.keys()) if (other >= place) left.delete(other);
-  history.pushState({ place, looked: null }, "", url);
+  history.pushState({ place, looked: null }, "", written(url));
+  keepAddress();
 }
 
 /** The current entry gets another address, in a moment. */
@@ -56,8 +65,37 @@ export function flushAddress(): void {
   clearTimeout(timer);
   timer = undefined;
   if (pending === null) return;
-  history.replaceState({ place, looked: null }, "", pending);
+  history.replaceState({ place, looked: null }, "", written(pending));
   pending = null;
+  keepAddress();
+}
+
+/** A frame in a notebook, by its name: the notebook keeps the address of each. */
+const frame = (): string =>
+  location.protocol === "about:" && parent !== window && window.name.startsWith("uopviz-")
+    ? window.name
+    : "";
+
+function keepAddress(): void {
+  if (frame()) parent.postMessage({ uopviz: frame(), address: location.hash }, "*");
+}
+
+/** How long a notebook may take to say where a frame was. */
+const ANSWER_MS = 300;
+
+/** Goes where a frame of a notebook was that was taken away, as on scrolling; elsewhere, at once. */
+export async function resumeAddress(): Promise<void> {
+  const name = frame();
+  if (!name || location.hash) return;
+  const hash = await new Promise<string>((resolve) => {
+    addEventListener("message", ({ data, source }: MessageEvent<unknown>) => {
+      const said = data as { uopviz?: unknown; address?: unknown } | null;
+      if (source === parent && said?.uopviz === name) resolve(String(said.address));
+    });
+    parent.postMessage({ uopviz: name }, "*");
+    setTimeout(() => resolve(""), ANSWER_MS);
+  });
+  if (hash.startsWith("#")) history.replaceState(null, "", written(hash));
 }
 
 /**

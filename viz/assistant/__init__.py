@@ -1,0 +1,1 @@
+"""What coding assistants ask of runs, over the Model Context Protocol: the commands as tools."""
