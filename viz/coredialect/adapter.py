@@ -13,6 +13,7 @@ from viz.coredialect.facts import CoreFacts
 from viz.coredialect.graph import graph_data
 from viz.coredialect.listing import program_text
 from viz.coredialect.ops import OPS
+from viz.coredialect.optwords import opt_words
 from viz.coredialect.tiles.message import tiles_data
 from viz.dialect.dialect import Action, Dialect, TextKind
 from viz.format.schema import CORE_DIALECT
@@ -57,6 +58,8 @@ DIALECT: Final = Dialect(
         "AMD:EMU": "AMD emulator",
     },
     reference="REFERENCE",
+    edited={"llvm": "cpu"},
+    opt_words=opt_words,
     usual=USUAL,
     browser={"kind": "wgsl", "target": "webgpu"},
     sources=Path(str(core.__file__)).resolve().parent,

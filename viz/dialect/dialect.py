@@ -217,6 +217,10 @@ class Dialect:
     """What people call a device."""
     reference: str = ""
     """The device whose results others are compared with, and which nobody times."""
+    edited: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The family of targets for which any machine runs an edited text, by its kind."""
+    opt_words: Callable[[str], str] | None = None
+    """What an optimisation of a kernel does, in words."""
     usual: tuple[str, ...] = ()
     """The targets that are shown first, and whose texts an exported file has unasked."""
     browser: Mapping[str, str] | None = None
@@ -282,6 +286,7 @@ class Dialect:
             "devices": dict(self.device_titles),
             "reference": self.reference,
             "usual": [*self.usual],
+            "edited": dict(self.edited),
         }
 
 

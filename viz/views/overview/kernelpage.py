@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Final, cast
 
 from viz.budget import take
+from viz.dialect.rundialect import RunDialect
 from viz.format.cells import as_int, as_text, parse_object
 from viz.format.rows import KERNELS
 from viz.read.records import Context, Rewrite
@@ -50,6 +51,7 @@ def kernel_page_data(
     here = process.launches.named.get(program.name, {})
     may_run = process.dialect.dialect.may_run
     first = [one.first for device, one in here.items() if may_run(device, program.target)]
+    opts = _opts(info, passes)
     return {
         "version": 1,
         "context": number,
@@ -76,7 +78,8 @@ def kernel_page_data(
         "of": len(table.kernels),
         "start": bounded(context.start),
         "compileUs": bounded(context.us or 0),
-        "opts": _opts(info, passes),
+        "opts": opts,
+        "optWords": _opt_words(process.dialect, opts),
         "passes": [_pass_data(file, process, rewrite) for rewrite in shown],
         "passesLeft": len(passes) - len(shown),
         "registers": [{"target": target, "value": value} for target, value in program.registers],
@@ -116,6 +119,14 @@ def _opts(info: Data, passes: Sequence[Rewrite]) -> list[str]:
     those that did."""
     known = opts_of(info)
     return [o for r in passes if (o := _opt(r.name))] if known is None else known
+
+
+def _opt_words(run: RunDialect, opts: list[str]) -> list[str]:
+    """What each does, as far as the dialect says it."""
+    words = run.dialect.opt_words
+    if words is None:
+        return opts
+    return run.ask("the words of its optimisations", lambda: [words(opt) for opt in opts], opts)
 
 
 def _opt(name: str) -> str:

@@ -3,7 +3,7 @@
 import type { Dialect } from "../../src/data/messages/bundle.ts";
 
 export const dialect: Dialect = {
-  ...{"name": "uopviz", "version": 1, "title": "uopviz", "actions": ["bisect", "check", "compile", "emulate", "run", "tiles", "what-if"], "own": [], "contexts": {"kernel": {"title": "kernel", "plural": "kernels"}, "schedule": {"title": "schedule", "plural": "schedules"}}, "devices": {"CPU": "CPU, LLVM", "REFERENCE": "Reference, NumPy", "PTX:EMU": "PTX emulator", "AMD:EMU": "AMD emulator"}, "reference": "REFERENCE", "usual": ["sm_90", "gfx942"]},
+  ...{"name": "uopviz", "version": 1, "title": "uopviz", "actions": ["bisect", "check", "compile", "emulate", "run", "tiles", "what-if"], "own": [], "contexts": {"kernel": {"title": "kernel", "plural": "kernels"}, "schedule": {"title": "schedule", "plural": "schedules"}}, "devices": {"CPU": "CPU, LLVM", "REFERENCE": "Reference, NumPy", "PTX:EMU": "PTX emulator", "AMD:EMU": "AMD emulator"}, "reference": "REFERENCE", "usual": ["sm_90", "gfx942"], "edited": {"llvm": "cpu"}},
   ops: {
     SINK: {"group": "control", "passing": true},
     NOOP: {"group": "control"},

@@ -47,6 +47,8 @@ export interface Dialect {
   reference?: string;
   /** The targets that are shown first. */
   usual?: string[];
+  /** The family of targets for which any machine runs an edited text, by its kind. */
+  edited?: Record<string, string>;
 }
 
 /** One graph_rewrite: its node table and the delta of every step. */

@@ -160,6 +160,8 @@ export interface KernelPage {
   compileUs: number;
   /** The optimisations that were applied, in order: "UPCAST(0, 8)". */
   opts: string[];
+  /** What each does, in words. Missing in older exports. */
+  optWords?: string[];
   passes: KernelPass[];
   /** Passes that are not in the list. */
   passesLeft: number;

@@ -1,7 +1,8 @@
 /** The buttons and the state of a source text that can be edited. */
 import { data } from "../../state/actions";
 import { count } from "../../state/format";
-import { kindOf, kindsOfTarget, targetOf } from "../kernel/columns";
+import { run } from "../../state/state";
+import { kindOf, targetOf } from "../kernel/columns";
 import {
   beginEdit,
   deviceFor,
@@ -73,10 +74,11 @@ export function EditButtons({ column }: { column: string }) {
 }
 
 /** Whether an exported file shows a text that a server could run. */
-const wouldRun = (column: string): boolean =>
-  !data().server &&
-  kindOf(column) === "llvm" &&
-  kindsOfTarget(targetOf(column)).includes("cpu_asm");
+const wouldRun = (column: string): boolean => {
+  const family = run.value?.families[targetOf(column)];
+  const edited = run.value?.dialect?.edited ?? {};
+  return !data().server && family !== undefined && edited[kindOf(column)] === family;
+};
 
 interface EditStateProps {
   column: string;

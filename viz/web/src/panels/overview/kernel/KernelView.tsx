@@ -158,7 +158,7 @@ function Made({ k }: { k: KernelPage }) {
             <dt>Opts</dt>
             <dd>
               <div class="mono">{short(k.opts.join(" "), 600)}</div>
-              <div class="t2">{short(optsSentence(k.opts), 1000)}</div>
+              <div class="t2">{short(optsSentence(k.optWords ?? k.opts), 1000)}</div>
             </dd>
           </>
         )}
