@@ -29,6 +29,8 @@ def spell(fields: Mapping[str, Any], show: Show) -> str | None:
             return f"{op}({', '.join(given)})"
         case {"tensorcore": {"name": name}}:
             return show(name)
+        case {"scatter": {"axis": axis, "op": op}}:
+            return f"write along {show(axis)}" + (f", {show(op)}" if op else "")
         case {"kernelinfo": {"name": name, "opts": opts}}:
             return f"{name}" if opts is None else f"{name} {show(opts)}"
         case _:

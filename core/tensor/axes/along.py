@@ -17,7 +17,7 @@ from core.tensor.axes.scattering import can_write, read_with_gradient, written
 from core.tensor.elements.elementwise import operand, or_zero
 from core.tensor.state.base import Number, TensorBase, axis_of, same_value
 from core.tensor.views.movement import broadcast, length_of, pad_zeros
-from core.uop.call.scatterkernel import Scatter
+from core.uop.call.scatter import Scatter
 from core.uop.ops import Ops
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ from core.tensor.axes.scattering import (
 from core.tensor.axes.subscript import Index, Subscript
 from core.tensor.elements.elementwise import broadcast_shape, operand, or_zero
 from core.tensor.running.execution import check_in_place, check_repeats, take
-from core.tensor.state.base import Number, TensorBase, make, tensor_of, view_of
+from core.tensor.state.base import Number, TensorBase, in_room, make, tensor_of, view_of
 from core.tensor.state.storage import Place, moved_by, moves_of
 from core.tensor.views.movement import (
     broadcast,
@@ -51,7 +51,7 @@ from core.tensor.views.varying import (
     whole,
     within,
 )
-from core.uop.call.scatterkernel import Scatter
+from core.uop.call.scatter import Scatter
 from core.uop.uop import UOp
 
 if TYPE_CHECKING:
@@ -449,7 +449,10 @@ def _write_varying(self: Tensor, key: Item | tuple[Item, ...], new: Tensor) -> N
         filled = filled.reshape(filled.shaped[lead:])
     for k in range(1, 1 + min(len(shown), len(filled.shaped))):
         count, have = sizes[-k], filled.shaped[-k]
-        if isinstance(count, UOp) and have not in (1, shown[-k]) and have == value(count):
+        axis = len(filled.shaped) - k
+        if have != shown[-k] and dict(filled.lengths).get(axis) is count and count is not None:
+            filled = in_room(filled, axis, shown[-k])
+        elif isinstance(count, UOp) and have not in (1, shown[-k]) and have == value(count):
             more = [(0, 0)] * len(filled.shaped)
             more[-k] = (0, shown[-k] - have)
             filled = filled.pad(more)

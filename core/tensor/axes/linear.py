@@ -13,7 +13,7 @@ from core.dtype import DTypeLike, least_upper_dtype
 from core.errors import ShapeError
 from core.helpers import argsort
 from core.tensor.axes.einsum import Formula
-from core.tensor.elements.elementwise import operand
+from core.tensor.elements.elementwise import fitted, operand
 from core.tensor.state.base import Number
 from core.tensor.views.movement import broadcast
 
@@ -36,6 +36,9 @@ def dot(self: Tensor, w: Tensor | Number, dtype: DTypeLike | None = None) -> Ten
             hint="both sides need an axis; multiply by a number with *",
         )
     axis = -min(w.ndim, 2)
+    if self.shape[-1] != w.shape[axis]:
+        self, turned = fitted(self, w.transpose(-1, axis))
+        w = turned.transpose(-1, axis)
     if self.shape[-1] != w.shape[axis]:
         raise ShapeError(
             f"matrix product of shapes {self.shape} and {w.shape}",

@@ -20,7 +20,7 @@ from core.tensor.axes.scattering import can_write, written
 from core.tensor.elements.elementwise import as_mask, broadcast_shape
 from core.tensor.state.base import Number, axis_of, own_axis
 from core.tensor.views.movement import broadcast
-from core.uop.call.scatterkernel import Scatter
+from core.uop.call.scatter import Scatter
 from core.uop.ops import Ops
 
 if TYPE_CHECKING:

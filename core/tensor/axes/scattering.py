@@ -23,7 +23,8 @@ from core.tensor.running.kernels import row_major
 from core.tensor.state.base import GradMode, make, same_value, tensor_of
 from core.tensor.views.movement import broadcast
 from core.uop.call.kernelcall import KernelCall, Parameter, called_kernel
-from core.uop.call.scatterkernel import Scatter, scatter_kernel
+from core.uop.call.scatter import Scatter
+from core.uop.call.scatterkernel import scatter_kernel
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 
@@ -52,7 +53,7 @@ def written(self: Tensor, index: Tensor, values: Tensor, how: Scatter) -> Tensor
     kinds = (self.shape, self.dtype), (index.shape, index.dtype), (values.shape, values.dtype)
     parameters = tuple(Parameter(n, *kind) for n, kind in enumerate(kinds))
     call = KernelCall(
-        _kernel(how, Device[device].written_for, parameters), kinds[:1], in_place=True
+        _kernel(how, Device[device].written_for, parameters), kinds[:1], None, True, how
     )
     memory = [row_major(t.uop, device) for t in (index, values)]
     (made,) = called_kernel(call, device, [self.uop, *memory])

@@ -17,7 +17,7 @@ import numpy as np
 from core.dtype import ConstType, DType, dtypes, least_upper_dtype, least_upper_float
 from core.errors import DeviceError, DTypeError, ShapeError
 from core.runtime.disk.device import is_disk
-from core.tensor.state.base import Number, Shape, TensorBase, make, tensor_of
+from core.tensor.state.base import Number, Shape, TensorBase, in_room, make, tensor_of
 from core.tensor.state.sharding import move_hint
 from core.tensor.views.movement import broadcast
 from core.uop.facts.shapes import shown
@@ -115,19 +115,47 @@ def _of_variables(self: Tensor, value: UOp) -> Tensor:
     return tensor_of(type(self), value.cast(scalar_dtype(kind, self.dtype)), False)
 
 
+def in_one_room(*uops: UOp) -> tuple[UOp, ...]:
+    """Operands, where axes of one length that is a variable have room for different numbers of
+    elements: for as many as the length may be."""
+    if not any(u.lengths for u in uops):
+        return uops
+    made = list(uops)
+    for k in range(1, 1 + max(len(u.shaped) for u in uops)):
+        rooms = {u.shaped[-k] for u in made if len(u.shaped) >= k} - {1}
+        if len(rooms) < 2:
+            continue
+        for i, u in enumerate(made):
+            axis = len(u.shaped) - k
+            if axis >= 0 and (n := dict(u.lengths).get(axis)) is not None:
+                made[i] = in_room(u, axis, int(n.vmax))
+    return tuple(made)
+
+
 def meet(self: Tensor, *others: Tensor | Number) -> list[Tensor]:
     """This and `others` in one shape and one dtype."""
     values = [self, *(operand(self, o) for o in others)]
     dtype = least_upper_dtype(*(v.dtype for v in values))
+    values = fitted(*values)
     shape = broadcast_shape(*(v.shape for v in values))
     return [broadcast(v.cast(dtype), shape) for v in values]
+
+
+def fitted(*values: Tensor) -> list[Tensor]:
+    """As `in_one_room`, of Tensors."""
+    uops = [v.uop for v in values]
+    return [v if new is old else make(v, new)
+            for v, old, new in zip(values, uops, in_one_room(*uops), strict=True)]  # fmt: skip
 
 
 def binary(self: Tensor, op: Ops, other: Tensor | Number, reverse: bool = False) -> Tensor:
     b = operand(self, other)
     dtype = least_upper_dtype(self.dtype, b.dtype)
-    shape = broadcast_shape(self.shape, b.shape)
-    x, y = _met(self.uop, dtype, shape), _met(b.uop, dtype, shape)
+    x, y = self.uop, b.uop
+    if x.shaped != y.shaped:
+        x, y = in_one_room(x, y)
+    shape = broadcast_shape(x.shaped, y.shaped)
+    x, y = _met(x, dtype, shape), _met(y, dtype, shape)
     return make(self, y.alu(op, x) if reverse else x.alu(op, y), b)
 
 
@@ -274,7 +302,8 @@ def where(self: Tensor, x: Tensor | Number, y: Tensor | Number) -> Tensor:
         both = tensor_of(type(self), UOp.full((), 0, least_upper_dtype(*kinds), self.device))
         a, b = (operand(both, v) for v in (x, y))
     operand(self, a)
-    shape = broadcast_shape(self.shape, a.shape)
+    condition, a, b = fitted(condition, a, b)
+    shape = broadcast_shape(condition.shape, a.shape)
     condition, a, b = (broadcast(v, shape) for v in (condition, a, b))
     return make(a, condition.uop.where(a.uop, b.uop), b)
 

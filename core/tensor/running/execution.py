@@ -26,6 +26,7 @@ from core.tensor.state.base import (
     GradMode,
     TensorBase,
     in_fresh_memory,
+    in_room,
     live,
     make,
     place_of,
@@ -225,7 +226,7 @@ def take(self: Tensor, value: Tensor, apart: bool = False) -> Tensor:
         self.named(value, not apart)
     place = place_of(self)
     check_repeats(self)
-    new = _as_long(self, _fit(value.uop, self.shape))
+    new = _as_long(self, _fit(_in_room_of(self, value.uop), self.shape))
     if is_disk(self.device):
         if new.size:
             realization.write_to_file(self.uop, partial(stored_bytes, tensor_of(type(self), new)))
@@ -237,6 +238,16 @@ def take(self: Tensor, value: Tensor, apart: bool = False) -> Tensor:
             if (tensor := seen.tensor()) is not None and tensor.wants_grad is None:
                 tensor.wants_grad = True  # so that the way on is kept when it is computed
     return self
+
+
+def _in_room_of(self: Tensor, value: UOp) -> UOp:
+    """A value with room for as many elements as this has along axes that have one length."""
+    mine, more = dict(self.uop.lengths), self.ndim - len(value.shaped)
+    for axis, n in value.lengths:
+        room = self.shape[axis + more] if axis + more >= 0 else 0
+        if mine.get(axis + more) is n and value.shaped[axis] != room:
+            value = in_room(value, axis, room)
+    return value
 
 
 def _as_long(self: Tensor, value: UOp) -> UOp:

@@ -280,6 +280,17 @@ def with_lengths_of(self: Tensor, other: TensorBase) -> Tensor:
     return made
 
 
+def in_room(u: UOp, axis: int, room: int) -> UOp:
+    """`u`, whose length along `axis` is a variable, in memory for `room` elements along it."""
+    have, n = u.shaped[axis], dict(u.lengths)[axis]
+    u = u.all_of(axis)
+    if have < room:
+        u = u.pad([(0, room - have if k == axis else 0) for k in range(len(u.shaped))])
+    elif have > room:
+        u = u.shrink([(0, room if k == axis else size) for k, size in enumerate(u.shaped)])
+    return u.length(axis, n)
+
+
 def same_value(self: Tensor) -> Tensor:
     """Another Tensor with the same value, no view: writing to one leaves the other."""
     made = _made(type(self), self.uop, self.wants_grad)

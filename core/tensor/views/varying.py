@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from core.dtype import DType, dtypes
 from core.errors import DTypeError, RunError, ShapeError
+from core.runtime.device import Device
 from core.tensor.state.base import make
 from core.uop.call.atlaunch import bound_value
 from core.uop.ops import Ops
@@ -144,19 +145,15 @@ def picked(u: UOp, axis: int, places: UOp) -> UOp:
     before, after = shape[:axis], shape[axis + 1 :]
     full = (*before, count, n, *after)
     if not n:
-        return clad(UOp.full((*before, count, *after), 0, x.dtype, _device(x)), known, axis)
+        return clad(
+            UOp.full((*before, count, *after), 0, x.dtype, x.device or Device.DEFAULT), known, axis
+        )
     wide = x.reshape((*before, 1, n, *after)).expand(full)
     alone = (1,) * len(before), (1,) * len(after)
     wanted = places.reshape((*alone[0], count, 1, *alone[1])).expand(full)
     each = counted(x, n).reshape((*alone[0], 1, n, *alone[1])).expand(full)
     there = wanted.eq(each).where(wide, wide.const_like(0))
     return clad(there.r(Ops.ADD, (axis + 1,)).reshape((*before, count, *after)), known, axis)
-
-
-def _device(u: UOp) -> str:
-    device = u.device
-    assert isinstance(device, str), "what has no elements is on one device"
-    return device
 
 
 def _placed(u: UOp, count: int, begin: Size, step: int = 1) -> UOp:

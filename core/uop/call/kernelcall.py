@@ -15,6 +15,7 @@ from typing import Any, TypeAlias, cast
 from core.dtype import DType, dtypes
 from core.errors import DTypeError, ShapeError
 from core.shape.axis import strides_for
+from core.uop.call.scatter import Scatter
 from core.uop.kernelinfo import KernelInfo
 from core.uop.node import Shape
 from core.uop.ops import Ops
@@ -97,12 +98,14 @@ class Parameter:
 class KernelCall:
     """Argument of the KERNEL of a kernel written by hand: its AST, whose first arguments are the
     outputs; their shapes and dtypes; how its gradient is computed, if it has one. `in_place`: its
-    only output begins as the first input, which is no argument of the AST."""
+    only output begins as the first input, which is no argument of the AST; `does` says what becomes
+    of that, for an index and values, the other inputs."""
 
     ast: UOp
     outputs: tuple[tuple[Shape, DType], ...]
     backward: Backward | None = None
     in_place: bool = False
+    does: Scatter | None = None
 
     def __repr__(self) -> str:
         info = self.ast.arg

@@ -2,8 +2,9 @@
 
 None, bool, str and small int are themselves; a tuple is a list; everything else is an object with
 one key, its tag: `{"float": 0.5}`, `{"int": "36893488147419103232"}`, `{"dtype": "int8.vec(4)"}`,
-`{"view": {...}}`. Decoding believes nothing: unknown tags, wrong types, deep nesting and sizes out
-of bounds raise FormatError. Never pickles, never evaluates text, never looks at nodes.
+`{"view": {...}}`; the call of a kernel that is one operation is that. Decoding believes nothing:
+unknown tags, wrong types, deep nesting and sizes out of bounds raise FormatError. Never pickles,
+never evaluates text, never looks at nodes.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from core.dtype import AddrSpace, DType, PtrDType, dtypes
 from core.errors import DTypeError, FormatError, UopvizError
 from core.shape import ShapeTracker, View
 from core.tensor_cores import TensorCore
+from core.uop.call.kernelcall import KernelCall
+from core.uop.call.scatter import Scatter
 from core.uop.data.argparts import (
     MAX_RANK,
     Json,
@@ -226,6 +229,30 @@ def _decode_info(data: Json, depth: int) -> KernelInfo:
     return KernelInfo(text_of(fields["name"]), kept, tiles, found_for)
 
 
+def _encode_call(arg: object) -> Json:
+    how = cast("KernelCall", arg).does
+    if how is None:
+        raise FormatError("a kernel by hand is written by its name", hint="its AST is a node")
+    return _encode_scatter(how)
+
+
+def _encode_scatter(arg: object) -> Json:
+    how = cast("Scatter", arg)
+    op = None if how.op is None else how.op.name
+    return {"scatter": {"axis": how.axis, "op": op, "least": how.least, "anew": how.anew}}
+
+
+def _decode_scatter(data: Json, _: int) -> Scatter:
+    fields = fields_of(data, ("axis", "op", "least", "anew"))
+    op, least, anew = (fields[name] for name in ("op", "least", "anew"))
+    if not isinstance(least, bool) or not isinstance(anew, bool):
+        raise bad("how values are written", data)
+    axis = integer(fields["axis"])
+    if not 0 <= axis < MAX_RANK:
+        raise bad("an axis", data)
+    return Scatter(axis, None if op is None else _member(Ops, op), least, anew)
+
+
 def _encode_core(arg: object) -> Json:
     core = cast("TensorCore", arg)
     layouts: Json = [[" ".join(p.lanes), " ".join(p.elements)] for p in core.fragments]
@@ -282,6 +309,8 @@ _encoders: Final[Mapping[type, Callable[[object], Json]]] = {
     Opt: _encode_opt,
     KernelInfo: _encode_info,
     TensorCore: _encode_core,
+    KernelCall: _encode_call,
+    Scatter: _encode_scatter,
     DType: lambda arg: {"dtype": encode_dtype(cast("DType", arg))},
     PtrDType: lambda arg: {"dtype": encode_dtype(cast("DType", arg))},
 }
@@ -298,5 +327,6 @@ _decoders: Final[Mapping[str, Callable[[Json, int], object]]] = {
     "opt": _decode_opt,
     "kernelinfo": _decode_info,
     "tensorcore": _decode_core,
+    "scatter": _decode_scatter,
     "dtype": lambda data, _: decode_dtype(text_of(data)),
 }

@@ -16,6 +16,7 @@ from typing import Final, cast
 
 from core.errors import FormatError
 from core.shape import ShapeTracker
+from core.uop.call.scatter import Scatter
 from core.uop.data.args import (
     MAX_LANES,
     MAX_RANK,
@@ -243,7 +244,7 @@ _axes = "a tuple of numbers, one per axis", _tuple_of(_int, MAX_RANK)
 _pairs = "a tuple of pairs, one per axis", _tuple_of(_fields(_int, _int), MAX_RANK)
 _forms: Final[Mapping[Ops, tuple[str, Callable[[object], bool]]]] = {
     Ops.SINK: ("a KernelInfo or nothing", _of(KernelInfo, NoneType)),
-    Ops.KERNEL: ("a KernelInfo or nothing", _of(KernelInfo, NoneType)),
+    Ops.KERNEL: ("a KernelInfo, a Scatter or nothing", _of(KernelInfo, Scatter, NoneType)),
     Ops.OUTPUT: ("(number, shape)", _fields(_int, _tuple_of(_int, MAX_RANK))),
     Ops.UNIQUE: ("a number or a name", _of(int, str)),
     Ops.DEVICE: ("a name, or several", is_devices),

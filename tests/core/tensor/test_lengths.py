@@ -417,3 +417,34 @@ def test_gradients_flow_on_from_what_is_stored() -> None:
     y.sum().backward()
     assert x.grad is not None
     assert x.grad.numpy()[:, 0].tolist() == [3, 3, 0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("devices", [None, ("CPU:1", "CPU:2")])
+def test_one_length_in_memory_for_different_numbers(devices: tuple[str, ...] | None) -> None:
+    """Operands and values that are stored have room for 6, 5 and 4 rows."""
+    rows, n = np.arange(24, dtype=np.float32).reshape(6, 4), length(3, 4)
+    other = np.arange(20, dtype=np.float32).reshape(5, 4) - 8
+    x, y = (Tensor(v) if devices is None else Tensor(v).shard(devices) for v in (rows, other))
+    x.realize(y)
+    a, b = rows[:3], other[:3]
+    pairs: list[tuple[Tensor, np.ndarray]] = [
+        (x[:n] + y[:n], a + b),
+        (x[1 : n + 1] - x[:n], rows[1:4] - a),
+        ((x[:n] > y[:n]).where(x[:n], y[:n]), np.maximum(a, b)),
+        (x[:n].T @ y[:n], a.T @ b),
+        (y[:n] @ x[:n].T, b @ a.T),
+    ]
+    for made, wanted in pairs:
+        np.testing.assert_array_equal(made.numpy(), wanted)
+    for write, kept in (
+        ("x[:n] = x[:n] * 2", "x[:3] *= 2"),
+        ("x[:n] += y[:n]", "x[:3] += y[:3]"),
+        ("x[:n].assign(y[:n].flip(0))", "x[:3] = y[2::-1]"),
+        ("x[1 : n + 1] = x[:n]", "x[1:4] = x[:3].copy()"),
+        ("x[2 : n + 2].assign(y[1 : n + 1])", "x[2:5] = y[1:4]"),
+    ):
+        exec(write, {"x": x, "y": y, "n": n})
+        exec(kept, {"x": rows, "y": other})
+        np.testing.assert_array_equal(x.numpy(), rows, err_msg=write)
+    with pytest.raises(ShapeError, match="as long as"):
+        x[:n].assign(y[: n + 1])

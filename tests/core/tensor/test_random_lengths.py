@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from random import Random
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
@@ -26,8 +26,11 @@ Size = Any
 class Program:
     """Statements, drawn one by one: a Tensor of variables, an array of numbers, and its sizes."""
 
-    def __init__(self, seed: int, device: str, varying: bool) -> None:
+    def __init__(
+        self, seed: int, device: str | tuple[str, ...], varying: bool, statements: Statements
+    ) -> None:
         self.rng, self.varying, self.device = Random(seed), varying, device
+        self.statements = statements
         self.variables: dict[str, tuple[UOp, int]] = {}
         for name in "klmn"[: self.rng.randint(2, 4)]:
             number = self.rng.randint(1, 4)
@@ -35,10 +38,19 @@ class Program:
         rows, columns = self.rng.randint(4, MOST), self.rng.randint(2, 4)
         numbers = np.array([self.rng.randint(-8, 8) / 4 for _ in range(rows * columns)], np.float32)
         self.array: Array = numbers.reshape(rows, columns)
-        self.start = Tensor(self.array, device=device, requires_grad=True).realize()
+        self.start = self.placed(self.array).realize()
+        self.start.requires_grad = True
         self.tensor = self.start * 1
         self.sizes: list[tuple[Size, int]] = [(rows, rows), (columns, columns)]
         self.text = [f"x = Tensor of {rows}, {columns}"]
+
+    def placed(self, array: Array) -> Tensor:
+        """A Tensor on the device; cut along some axis, or whole on each of several."""
+        if isinstance(self.device, str):
+            return Tensor(array, device=self.device)
+        axes = [k for k, n in enumerate(array.shape) if n % len(self.device) == 0]
+        ways = [None, *axes, *axes]  # of one number, whatever there is room for
+        return Tensor(array).shard(self.device, ways[int(self.rng.random() * len(ways))])
 
     def size(self, most: int) -> tuple[Size, int]:
         """A variable or a number that is at most `most` now."""
@@ -51,7 +63,7 @@ class Program:
 
     def step(self) -> None:
         """One statement."""
-        name, draw = self.rng.choice(STATEMENTS)
+        name, draw = self.rng.choice(self.statements)
         before = len(self.text)
         draw(self)
         if len(self.text) == before:
@@ -199,16 +211,74 @@ def first(p: Program) -> None:
         p.take(f"x[{place}]", p.tensor[place], p.array[place], p.sizes[1:])
 
 
-STATEMENTS: list[tuple[str, Callable[[Program], None]]] = [
+def with_another(p: Program) -> None:
+    """Another Tensor, of the same lengths in memory for more."""
+    if not p.sizes or p.array.size > 200:
+        return
+    more = [p.rng.randint(0, 2) for _ in p.sizes]
+    rooms = [n + m for (_, n), m in zip(p.sizes, more, strict=True)]
+    known = dict(p.tensor.uop.lengths)
+    rooms = [max(room, int(known[k].vmax) + more[k]) if k in known else p.sizes[k][1]
+             for k, room in enumerate(rooms)]  # fmt: skip
+    numbers = sum((3 * k + 2) * places for k, places in enumerate(np.indices(rooms)))
+    array = np.asarray(numbers % 7 / 4 - 1, np.float32)
+    part = array[tuple(slice(0, n) for _, n in p.sizes)]
+    x = p.placed(array).shrink([(0, known.get(k, n)) for k, (_, n) in enumerate(p.sizes)])
+    name = p.rng.choice(("x + y", "y - x", "x.maximum(y)", "(x > y).where(x, y)"))
+    made = {"x + y": p.array + part, "y - x": part - p.array}.get(name, np.maximum(p.array, part))
+    p.take(f"{name}, y of {rooms}", eval(name, {"x": p.tensor, "y": x}), made, p.sizes)
+
+
+def write(p: Program) -> None:
+    """Writes to a part: what is read of it before, and after."""
+    if not p.sizes:
+        return
+    axis = _axis(p)
+    n = p.sizes[axis][1]
+    b, last = p.size(n)
+    a, first = (0, 0) if p.rng.random() < 0.5 else p.size(last)
+    at, part = _at(axis, slice(a, b)), _at(axis, slice(first, last))
+    x, made = p.tensor * 1, p.array.copy()
+    how = p.rng.randrange(4)
+    if how == 0:
+        x[at] = 1.5
+        made[part] = 1.5
+    elif how == 1:
+        x[at] = x[at] * 2
+        made[part] = made[part] * 2
+    elif how == 2:
+        x[at] += x[at].flip(axis)
+        made[part] += np.flip(made[part], axis)
+    else:
+        x[at].assign(x[at] + 1)
+        made[part] = made[part] + 1
+    p.take(f"write {how} to [{first}:{last}] on {axis}", x, made, p.sizes)
+
+
+def picked(p: Program) -> None:
+    """Elements that indices pick, some of them several times."""
+    if p.sizes and p.sizes[0][1] and p.array.size:
+        n = p.sizes[0][1]
+        places = [p.rng.randrange(-n, n) for _ in range(p.rng.randint(1, 4))]
+        index = Tensor(places, dtype="int32", device=p.tensor.device)
+        made = p.array[np.array(places)]
+        p.take(f"x[{places}]", p.tensor[index], made, [(len(places), len(places)), *p.sizes[1:]])
+
+
+Statements: TypeAlias = "list[tuple[str, Callable[[Program], None]]]"
+STATEMENTS: Statements = [
     (f.__name__, f)
     for f in (slice_, slice_, flip, pad, cat, transpose, flatten, split, expand, roll, elementwise,
               with_itself, total, product, running, softmax, stored, first)
 ]  # fmt: skip
+WITH_WRITES = STATEMENTS + 4 * [(f.__name__, f) for f in (with_another, write, picked)]
 
 
-def run(seed: int, device: str, varying: bool) -> tuple[Program, list[Any]]:
+def run(
+    seed: int, device: str | tuple[str, ...], varying: bool, statements: Statements
+) -> tuple[Program, list[Any]]:
     """A program, and its value and gradient."""
-    p = Program(seed, device, varying)
+    p = Program(seed, device, varying, statements)
     for _ in range(p.rng.randint(2, 6)):
         p.step()
         if np.abs(p.array).max(initial=0) > 1e4:
@@ -221,10 +291,12 @@ def run(seed: int, device: str, varying: bool) -> tuple[Program, list[Any]]:
     return p, [value, np.zeros(p.start.shape) if grad is None else grad.numpy()]
 
 
-def check(seed: int, device: str = "CPU") -> None:
+def check(
+    seed: int, device: str | tuple[str, ...] = "CPU", statements: Statements = STATEMENTS
+) -> None:
     with Context(OPT=Random(seed).choice((0, 1, 2, 3))):
-        p, found = run(seed, device, varying=True)
-    _, wanted = run(seed, device, varying=False)
+        p, found = run(seed, device, True, statements)
+    _, wanted = run(seed, device, False, statements)
     told = "\n".join([*p.text, str({k: n for k, (_, n) in p.variables.items()}), f"seed {seed}"])
     assert found[0].shape == p.array.shape, told
     np.testing.assert_allclose(found[0], p.array, rtol=2e-4, atol=2e-4, err_msg=told)
@@ -235,6 +307,16 @@ def check(seed: int, device: str = "CPU") -> None:
 def test_on_the_cpu(pytestconfig: pytest.Config) -> None:
     for seed in (*seeds(pytestconfig, 40, 0), 20102):  # the last has rows read far apart
         check(seed)
+
+
+def test_writes_and_others(pytestconfig: pytest.Config) -> None:
+    for seed in seeds(pytestconfig, 25, 3000):
+        check(seed, statements=WITH_WRITES)
+
+
+def test_on_several_devices(pytestconfig: pytest.Config) -> None:
+    for seed in seeds(pytestconfig, 12, 5000):
+        check(seed, ("CPU:1", "CPU:2"), WITH_WRITES)
 
 
 @pytest.mark.parametrize("device", ["REFERENCE", "PTX:EMU", "AMD:EMU"])

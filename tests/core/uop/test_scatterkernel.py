@@ -9,7 +9,8 @@ from core.isolation.safety import check_kernel
 from core.target import targets
 from core.uop import Ops
 from core.uop.call.kernelcall import Parameter
-from core.uop.call.scatterkernel import Scatter, scatter_kernel
+from core.uop.call.scatter import Scatter
+from core.uop.call.scatterkernel import scatter_kernel
 
 
 @pytest.mark.parametrize("target", ["x86-64", "sm_90", "gfx942"])

@@ -14,13 +14,20 @@ import numpy as np
 from core.prove.cut import key_of
 from core.prove.verdict import Verdict
 from core.uop import Ops, UOp
-from core.uop.spec.rules import derivative_spec
 from viz.check.gradients.points import of_points, of_slope
 from viz.check.gradients.shapes import of_shapes
-from viz.check.gradients.share import FAILURES, Share, below, is_flat, is_input, uncomputed
+from viz.check.gradients.share import (
+    FAILURES,
+    Share,
+    below,
+    is_by_function,
+    is_flat,
+    is_input,
+    uncomputed,
+)
 
 BY_HAND: Final = "the gradient of a kernel written by hand is made by a function of the program"
-BY_FUNCTION: Final = "the gradient of elements that indices pick is made by a function"
+TWICE: Final = "it is made of one value twice: what of its change comes by which is not known"
 MAX_OPENED: Final = 3
 """Levels of nodes below the inputs."""
 
@@ -39,9 +46,9 @@ class Gradients:
             node, grad = before.src[:2]
             if node.op is Ops.KERNEL:
                 return Verdict("unchecked", BY_HAND)
-            if node.op is Ops.DERIVATIVE and (node.arg is not None or not derivative_spec(node)):
-                return Verdict("unchecked", BY_FUNCTION)
             share = Share(node, grad, before.arg, after)
+            if is_by_function(node) and share.made_of.count(share.source) > 1:
+                return Verdict("unchecked", TWICE)
             have, want = (f"{u.dtype} of shape {u.shape}" for u in (after, share.source))
             if have != want:
                 return Verdict("differs", "a gradient is like its source", 0, 0.0, (), want, have)
@@ -54,7 +61,7 @@ class Gradients:
     def _judge(self, share: Share) -> Verdict:
         """A difference is believed only where it is still there when the inputs are opened: what a
         rule gives may depend on what they are made of."""
-        inputs = frozenset(s for s in (share.grad, *share.node.src) if is_input(s))
+        inputs = frozenset(s for s in (share.grad, *share.made_of) if is_input(s))
         inputs |= {share.grad}
         found = self._compared(share, inputs)
         for _ in range(MAX_OPENED):
@@ -66,7 +73,8 @@ class Gradients:
                 if deeper.kind == found.kind:
                     break
                 found = deeper
-        if share.node.op is Ops.DERIVATIVE and found.kind == "sampled":
+        given = share.node.op is Ops.DERIVATIVE and not is_by_function(share.node)
+        if given and found.kind == "sampled":
             return self._given(share) or found
         return found
 

@@ -27,6 +27,7 @@ from viz.check.gradients.share import (
     agrees,
     array,
     differs,
+    is_by_function,
     ordered,
     tolerance,
 )
@@ -155,7 +156,16 @@ class _Change:
         self._x = np.broadcast_to(self._sources[self._at], share.source.shaped)
         node = share.node
         reduces = node.op is Ops.REDUCE_AXIS and node.arg[0] in _CURVED
-        self.exact = not reduces and (node.op not in GroupOp.Elementwise or node.op is Ops.CAST)
+        self._made_of: dict[UOp, Array] = {}
+        """Values that the node is computed from by what is below it, where its gradient is made by
+        a function."""
+        if is_by_function(node):
+            self._made_of = {s: values.value(s) for s in node.src[1:]}
+        self.exact = (
+            not reduces
+            and not self._made_of
+            and (node.op not in GroupOp.Elementwise or node.op is Ops.CAST)
+        )
         """Whether it is linear."""
         if self.exact and node.op is not Ops.LENGTH:
             self._sources = [np.zeros_like(v) if v is not NONE else v for v in self._sources]
@@ -166,6 +176,9 @@ class _Change:
         return bool(np.isfinite(self._x).all())
 
     def _of(self, value: Array) -> Array:
+        if self._made_of:
+            made = Wide({**self._made_of, self._node.src[self._at]: value}).value(self._node.src[0])
+            return np.broadcast_to(made, self._node.shaped)
         before, after = self._sources[: self._at], self._sources[self._at + 1 :]
         made = self._values.of(self._node, [*before, value, *after])
         return np.broadcast_to(made, self._node.shaped)

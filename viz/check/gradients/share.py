@@ -20,6 +20,7 @@ from core.prove.verdict import Verdict
 from core.runtime.numeric import Array
 from core.uop import GroupOp, Ops, UOp
 from core.uop.facts.meaning_arrays import numpy_dtype
+from core.uop.spec.rules import derivative_spec
 from viz.check.gradients.wide import ITSELF, NO_VALUE
 
 SAME: Final = "agrees with differences of the operation, in float64"
@@ -64,6 +65,11 @@ class Share:
         return self.node.src[self.at]
 
     @property
+    def made_of(self) -> tuple[UOp, ...]:
+        """What the node is computed from."""
+        return self.node.src[1:] if is_by_function(self.node) else self.node.src
+
+    @property
     def roots(self) -> tuple[UOp, ...]:
         """What has to be computed."""
         return self.after, self.node, self.grad, *self.node.src
@@ -72,6 +78,12 @@ class Share:
         """The number of elements of all values between the roots and the inputs."""
         nodes = UOp.sink(*self.roots).toposort(lambda u: u not in inputs)
         return sum(prod(u.shape or ()) for u in (*nodes, *inputs) if u.op is not Ops.SINK)
+
+
+def is_by_function(node: UOp) -> bool:
+    """Whether a node is a DERIVATIVE whose gradient a function makes: a value, then what it is made
+    of. Of a trace, the function is not known."""
+    return node.op is Ops.DERIVATIVE and (node.arg is not None or not derivative_spec(node))
 
 
 def is_input(u: UOp) -> bool:
@@ -99,6 +111,8 @@ def _walk(share: Share, inputs: Collection[UOp]) -> Collection[UOp]:
 def is_flat(share: Share, inputs: Collection[UOp]) -> bool:
     """Whether each element of what the rule gave is made of one element of each input."""
     pointwise = all(u.op in POINTWISE or not is_input(u) for u in _walk(share, inputs))
+    if is_by_function(share.node):
+        return False
     moved = any(u.op is Ops.IOTA for u in _walk(share, inputs))
     return share.node.op in POINTWISE and pointwise and not moved
 
@@ -134,7 +148,9 @@ def array(u: UOp, random: np.random.Generator) -> Array:
 def _integers(u: UOp, shape: Sequence[int], random: np.random.Generator) -> Array:
     if dtypes.is_bool(u.dtype):
         return random.integers(0, 2, shape).astype(np.bool_)
-    return random.integers(0, 8, shape).astype(numpy_dtype(u.dtype))
+    # small ones most: as indices they are to name something, and some of it twice
+    few, more = random.integers(0, 3, shape), random.integers(0, 8, shape)
+    return np.where(random.random(shape) < 0.75, few, more).astype(numpy_dtype(u.dtype))
 
 
 def agrees(samples: int, everywhere: bool) -> Verdict:

@@ -16,6 +16,8 @@ from core.dtype import DType, dtypes
 from core.errors import RunError
 from core.runtime.numeric import Array
 from core.uop import GroupOp, Ops, UOp
+from core.uop.call.kernelcall import KernelCall
+from core.uop.call.scatter import Scatter
 from core.uop.facts.meaning_arrays import evaluate_arrays, numpy_dtype
 
 ITSELF: Final = frozenset(
@@ -89,6 +91,11 @@ class Wide:
             return _part(u, np.broadcast_to(sources[0], u.src[0].shaped))
         if u.op is Ops.ALLREDUCE:
             return functools.reduce(_REDUCED[u.arg][0], sources)
+        if u.op is Ops.OUTPUT and scatter_of(u.src[0]) is not None:
+            return sources[0]
+        if u.op is Ops.KERNEL and (how := scatter_of(u)) is not None:
+            given = zip(sources[1:], u.src[1:], strict=True)
+            return _written(how, u, [np.broadcast_to(v, s.shaped) for v, s in given])
         raise RunError(f"{u.op.name} has no value here")
 
     def counts(self, u: UOp) -> Array:
@@ -118,6 +125,32 @@ _NONE: Final = np.zeros(0)
 def wide(dtype: DType) -> DType:
     """The dtype that a value is computed in."""
     return dtypes.float64 if dtypes.is_float(dtype) else dtype
+
+
+def scatter_of(u: UOp) -> Scatter | None:
+    """What a KERNEL does, where that is writing to picked elements."""
+    how = u.arg.does if isinstance(u.arg, KernelCall) else u.arg
+    return how if u.op is Ops.KERNEL and isinstance(how, Scatter) else None
+
+
+def _written(how: Scatter, u: UOp, sources: Sequence[Array]) -> Array:
+    """Values written to picked elements, in their order; indices that are none write nothing."""
+    whole, index, values = sources
+    index, values = np.broadcast_arrays(index, values)
+    made = whole.copy()
+    along = index.astype(np.int64)
+    inside = (along >= 0) & (along < made.shape[how.axis])
+    places = np.indices(index.shape)
+    at = tuple((along if k == how.axis else places[k])[inside] for k in range(index.ndim))
+    if how.anew:
+        made[at] = how.start(wide(u.src[1].dtype))
+    if how.op is None:
+        for k, value in zip(zip(*at, strict=True), values[inside], strict=True):
+            made[k] = value  # of equal places the last one
+    else:
+        combine = np.minimum if how.least else _REDUCED[how.op][0]
+        combine.at(made, at, values[inside])
+    return made
 
 
 def _elementwise(u: UOp, sources: Sequence[Array]) -> Array:
