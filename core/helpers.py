@@ -275,11 +275,6 @@ class Context(ContextDecorator):
         for name, value in self._values.items():
             Flag.table[name].value = int(value)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for name, value in self._saved.pop().items():
             Flag.table[name].value = value

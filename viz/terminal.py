@@ -21,7 +21,6 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import chain, islice
-from types import TracebackType
 from typing import Any, Final, Literal, NamedTuple, TextIO
 
 if sys.platform == "win32":
@@ -257,12 +256,7 @@ class Progress:
             threading.Thread(target=self._draw_often, name="uopviz progress", daemon=True).start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def begin(self, what: str) -> None:

@@ -29,6 +29,7 @@ from core.shape import ShapeTracker
 from core.uop import GroupOp, Ops, UOp
 from core.uop.facts.meaning_arrays import evaluate_arrays, round_array
 from core.uop.kernels import output_count
+from viz.check.gradients.wide import ITSELF, NO_VALUE
 
 MAX_EVALUATIONS: Final = 1 << 13
 """Nodes of one kernel that are evaluated one after the other."""
@@ -41,21 +42,9 @@ SAME: Final = "both compute the same from random memory"
 OTHER: Final = "they compute other values from the same memory"
 FLAT: Final = "the parts of its values, in their order"
 PARTS: Final = "memory on several devices stands for that of each of them"
-_ITSELF: Final = frozenset(
-    {
-        Ops.COPY,
-        Ops.CONTIGUOUS,
-        Ops.CONTIGUOUS_BACKWARD,
-        Ops.DETACH,
-        Ops.NOOP,
-        Ops.FUSE,
-        Ops.LENGTH,
-        Ops.DERIVATIVE,
-    }
-)
+_ITSELF: Final = ITSELF | {Ops.LENGTH}
 """What changes no value: where it is, or what is known of it."""
 _NOTHING: Final = np.zeros(0)
-_NO_VALUE: Final = frozenset({Ops.DEVICE, Ops.UNIQUE})
 
 
 def compare(before: UOp, after: UOp) -> Verdict | None:
@@ -185,7 +174,7 @@ class _Memory:
     def value(self, root: UOp) -> Array:
         """The value of a node. Raises RunError for one that has none."""
         for u in root.toposort(lambda node: node not in self._values and not _is_ast(node)):
-            if u not in self._values and u.op not in _NO_VALUE:
+            if u not in self._values and u.op not in NO_VALUE:
                 self._values[u] = self._of(u)
         return self._values[root]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any, Final
 
 _AGAIN: Final = 2.0
@@ -41,12 +41,7 @@ class Stopping:
                     self._before[number] = signal.signal(number, self._stop)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
 

@@ -12,7 +12,6 @@ import weakref
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import mkdtemp
-from types import TracebackType
 from typing import Any
 
 from core.errors import ServerError
@@ -63,12 +62,7 @@ class Compiler:
     def __enter__(self) -> Compiler:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
-from types import TracebackType
 from typing import Any, Final, Generic, TypeVar
 
 from core.errors import ServerError
@@ -65,12 +64,7 @@ class Pool(Generic[K]):
     def __enter__(self) -> Pool[K]:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def ask(self, key: K, request: Request) -> None:

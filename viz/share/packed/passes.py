@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, Final
 
 from viz.share.packed.dense import dense
@@ -75,12 +74,7 @@ class PassPacking:
     def __enter__(self) -> PassPacking:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Ends all processes."""
         if self._pool is not None:
             self._pool.close()

@@ -24,7 +24,7 @@ import { KIND_WORDS, signOf, type Sign } from "../../parts/check/marks";
 import { sizes as panelSizes } from "../../state/prefs";
 import { stage, stats } from "../../state/stage";
 import { Divider } from "../../ui/Divider";
-import { Icon } from "../../ui/Icon";
+import { MoveButton } from "../../ui/MoveButton";
 import { marked } from "../../parts/strip/marked";
 import { pointing } from "../../parts/strip/pointing";
 import { makeScale, snap, xOf, type Scale } from "../../parts/strip/scale";
@@ -130,10 +130,10 @@ function Controls() {
   const k = step.value;
   return (
     <div class="ctl">
-      <Move icon="first" label="Input graph" off={k === 0} onClick={() => goStep(0)} quiet />
-      <Move icon="prev" label="Previous step" off={!canStep(-1)} onClick={() => stepBy(-1)} />
-      <Move icon="right" label="Next step" off={!canStep(1)} onClick={() => stepBy(1)} />
-      <Move icon="last" label="Last step" off={k >= n} onClick={() => goStep(n)} quiet />
+      <MoveButton icon="first" label="Input graph" off={k === 0} onClick={() => goStep(0)} quiet />
+      <MoveButton icon="prev" label="Previous step" off={!canStep(-1)} onClick={() => stepBy(-1)} />
+      <MoveButton icon="right" label="Next step" off={!canStep(1)} onClick={() => stepBy(1)} />
+      <MoveButton icon="last" label="Last step" off={k >= n} onClick={() => goStep(n)} quiet />
       <span class="num nw at" title={k ? undefined : "The input graph"}>
         <b>{count(k)}</b> <span class="t2">of {count(n)}</span>
       </span>
@@ -149,29 +149,6 @@ function Controls() {
         </button>
       )}
     </div>
-  );
-}
-
-interface MoveProps {
-  icon: "first" | "prev" | "right" | "last";
-  label: string;
-  off: boolean;
-  quiet?: boolean;
-  onClick: () => void;
-}
-
-function Move({ icon, label, off, quiet, onClick }: MoveProps) {
-  return (
-    <button
-      type="button"
-      class={quiet ? "btn sm ico quiet" : "btn sm ico"}
-      aria-label={label}
-      title={label}
-      disabled={off}
-      onClick={onClick}
-    >
-      <Icon name={icon} />
-    </button>
   );
 }
 
@@ -199,7 +176,17 @@ function Strip() {
       marked: marked.value,
     };
     drawOverview(canvas.current!, frame, kept, bars);
-  }, [width, height, k, sizes.value, passes.value, signs.value, alike.value, marked.value, palette]);
+  }, [
+    width,
+    height,
+    k,
+    sizes.value,
+    passes.value,
+    signs.value,
+    alike.value,
+    marked.value,
+    palette,
+  ]);
   const checked = verdicts.value.get(k);
   const at = bundle.value?.steps[k - 1];
   return (

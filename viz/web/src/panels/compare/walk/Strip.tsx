@@ -7,6 +7,7 @@ import { makeScale, xOf } from "../../../parts/strip/scale";
 import { useStrip } from "../../../parts/strip/useStrip";
 import { count } from "../../../state/format";
 import { Icon } from "../../../ui/Icon";
+import { MoveButton } from "../../../ui/MoveButton";
 import { goDifference, goRow, passes, previewRow, row } from "../data/walk";
 import { announce } from "../../../state/actions";
 
@@ -18,10 +19,27 @@ export function Strip() {
   return (
     <section class="cmp-strip" data-region="Steps" aria-label="Steps of both passes">
       <div class="ctl">
-        <Move icon="first" label="Input graphs (Home)" off={r === 0} go={() => goRow(0)} quiet />
-        <Move icon="prev" label="Previous row (←)" off={r === 0} go={() => goRow(r - 1)} />
-        <Move icon="right" label="Next row (→)" off={r >= n} go={() => goRow(r + 1)} />
-        <Move icon="last" label="Last row (End)" off={r >= n} go={() => goRow(n)} quiet />
+        <MoveButton
+          icon="first"
+          label="Input graphs (Home)"
+          off={r === 0}
+          onClick={() => goRow(0)}
+          quiet
+        />
+        <MoveButton
+          icon="prev"
+          label="Previous row (←)"
+          off={r === 0}
+          onClick={() => goRow(r - 1)}
+        />
+        <MoveButton icon="right" label="Next row (→)" off={r >= n} onClick={() => goRow(r + 1)} />
+        <MoveButton
+          icon="last"
+          label="Last row (End)"
+          off={r >= n}
+          onClick={() => goRow(n)}
+          quiet
+        />
         <span class="vr" />
         <button
           type="button"
@@ -74,29 +92,6 @@ export function Strip() {
 
 export function difference(way: 1 | -1): void {
   if (!goDifference(way)) announce(way > 0 ? "No later row differs" : "No earlier row differs");
-}
-
-interface MoveProps {
-  icon: "first" | "prev" | "right" | "last";
-  label: string;
-  off: boolean;
-  quiet?: boolean;
-  go: () => void;
-}
-
-function Move({ icon, label, off, quiet, go }: MoveProps) {
-  return (
-    <button
-      type="button"
-      class={quiet ? "btn sm ico quiet" : "btn sm ico"}
-      aria-label={label.replace(/ \(.*/, "")}
-      title={label}
-      disabled={off}
-      onClick={go}
-    >
-      <Icon name={icon} />
-    </button>
-  );
 }
 
 /** "12 of 40, only in A": a row, for those who do not see the strip. */
