@@ -25,6 +25,7 @@ from tests.bench import (
     service,
     tiles,
     torch,
+    wgsl,
     whatif,
 )
 from tests.bench.measure import machine
@@ -49,6 +50,7 @@ BENCHES = {
     "service": service.figures,
     "tiles": tiles.figures,
     "torch": torch.figures,
+    "wgsl": wgsl.figures,
     "whatif": whatif.figures,
 }
 

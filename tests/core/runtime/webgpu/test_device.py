@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -105,6 +105,43 @@ def test_integers_are_rounded_once_to_narrow_floats(source: DType, dtype: DType)
 
     found, wanted = both(make)
     np.testing.assert_array_equal(found, wanted)
+
+
+def units(found: Any, exact: Any) -> float:
+    """The largest error in units in the last place."""
+    spacing = np.spacing(np.abs(exact.astype(np.float32))).astype(np.float64)
+    return float(np.max(np.abs(found - exact) / spacing))
+
+
+@pytest.mark.parametrize(
+    ("name", "scales", "most"),
+    [
+        ("sin", (1e-3, 1.0, 30.0, 1e5, 1e20, 1e37), 2.5),
+        ("cos", (1e-3, 1.0, 30.0, 1e5, 1e20, 1e37), 2.5),
+        ("exp2", (1e-3, 1.0, 30.0), 1.2),
+        ("exp", (1e-3, 1.0, 20.0), 2.5),
+        ("log2", (1e-3, 1.0, 1e20), 1.0),
+        ("sqrt", (1e-3, 1.0, 1e20), 0.5),
+    ],
+)
+def test_functions_are_as_close_as_documented(
+    name: str, scales: Sequence[float], most: float
+) -> None:
+    rng = np.random.default_rng(5)
+    values = np.concatenate([rng.normal(size=2000) * s for s in scales])
+    values = (np.abs(values) if name in ("log2", "sqrt") else values).astype(np.float32)
+    found = getattr(Tensor(values, device=WEBGPU), name)().numpy()
+    assert units(found, getattr(np, name)(values.astype(np.float64))) <= most
+
+
+def test_powers_are_as_close_as_documented() -> None:
+    rng = np.random.default_rng(6)
+    x = np.exp(rng.normal(size=4000) * 4).astype(np.float32)
+    y = (rng.normal(size=4000) * 5).astype(np.float32)
+    exact = x.astype(np.float64) ** y
+    kept = (exact < 3e38) & (exact > 2e-37)
+    found = (Tensor(x, device=WEBGPU) ** Tensor(y, device=WEBGPU)).numpy()
+    assert units(found[kept], exact[kept]) <= 2.5
 
 
 def test_more_arguments_than_bindings_are_packed() -> None:
