@@ -12,7 +12,6 @@ import functools
 import inspect
 import itertools
 import json
-import linecache
 import math
 import os
 import sys
@@ -26,13 +25,17 @@ from typing import Any
 from _uopviz_tap.guard import version_of
 from _uopviz_tap.stream import Stream, encode
 from _uopviz_tap.tinygrad_launches import Launches
+from _uopviz_tap.tinygrad_patterns import binds_below, pattern_data, source_at
 
 DIALECT = 1
 """The version of the dialect in which nodes are told: `viz/compilers/tinygrad.py`."""
 _MAX_ARG = 2000
 """Characters of an argument; longer ones are cut."""
-_MOST_LINES = 60
-"""Lines of the source of a rule."""
+_SMALL = 1 << 60
+"""Numbers from which on JSON has them as texts."""
+_MOST_OF_TEXT = 200
+_MOST_TEXTS = 1 << 16
+"""Characters of a text that is kept as JSON, and how many are."""
 _KERNELS = ("get_program", "do_to_program", "to_program")
 """Functions whose groups are kernels; those with "schedule" in their name schedule."""
 _DECORATORS = ("track_rewrites", "rewrite_group")
@@ -122,9 +125,16 @@ class _Tap:
         self._generation = stream.generation
         self._nodes: dict[int, tuple[weakref.ref[Any], int]] = {}
         """By identity, which is another's once the node is gone."""
-        self._rules: dict[int, tuple[Any, int]] = {}
+        self._rules: dict[int, tuple[Any, int, bool]] = {}
+        """Patterns by identity, their numbers, and whether they bind nothing below their node."""
+        self._heads: dict[tuple[int, int], tuple[Any, Any, str]] = {}
+        """Ops and dtypes by identity, which they keep, and both as JSON."""
+        self._arguments: dict[str, str] = {}
+        """Texts of arguments as JSON in JSON."""
         self._names: dict[int, tuple[Any, str]] = {}
         self._launches = Launches(stream)
+        self._metadata: Any = getattr(getattr(ops, "all_metadata", None), "data", None)
+        """By weak reference, what `UOp.metadata` looks up by ways that take longer."""
         self._sets: dict[int, tuple[Any, int]] = {}
         self._offered: dict[tuple[str, int], tuple[dict[str, int], dict[tuple[int, str], int]]] = {}
         stream.at_end(lambda: self._safely(self._tell_offered))
@@ -307,7 +317,8 @@ class _Tap:
         }
         name = str(kwargs.get("name") or called)
         self._stream.put("rewrite", number, state.groups[-1], name, node, how)
-        self._stream.flush()  # what a pass that is killed was about is known
+        if not state.passes:
+            self._stream.flush()  # what a pass that is killed was about is known
         state.passes.append(_Pass(number, name))
         state.failed = None
         return number
@@ -359,13 +370,21 @@ class _Tap:
         self._offered = {}
 
     def _match(self, matcher: Any, pattern: Any, before: Any, after: Any, ns: int) -> None:
-        rule = self._rule(matcher, pattern)
-        found = pattern.match(before, {})
-        bound = found[0].items() if found else ()
-        binds = ",".join(f"{self._quoted(name)}:{self._node(u)}" for name, u in bound)
-        nodes = f"{self._node(before)},{self._node(after)}"
+        known = self._rules.get(id(pattern))
+        if known is None:
+            self._rule(matcher, pattern)
+            known = self._rules[id(pattern)]
+        _, rule, is_plain = known
+        at = self._node(before)
+        if is_plain:
+            binds = f"{self._quoted(pattern.name)}:{at}" if pattern.name is not None else ""
+        else:
+            found = pattern.match(before, {})
+            bound = found[0].items() if found else ()
+            binds = ",".join(f"{self._quoted(name)}:{self._node(u)}" for name, u in bound)
         self._stream.line(
-            f'["match",{self._state.passes[-1].number},{rule},{nodes},{{{binds}}},{ns}]'
+            f'["match",{self._state.passes[-1].number},{rule},{at},{self._node(after)},'
+            f"{{{binds}}},{ns}]"
         )
 
     def _note_failure(self, matcher: Any, pattern: Any, node: Any) -> None:
@@ -426,24 +445,46 @@ class _Tap:
                     sources.append(below[1])
             if len(sources) == len(u.src):
                 number = next(self._count)
-                self._nodes[id(u)] = weakref.ref(u), number
+                ref = weakref.ref(u)
+                self._nodes[id(u)] = ref, number
                 stack.pop()
-                self._tell_node(u, number, sources)
+                self._tell_node(u, ref, number, sources)
         return number
 
-    def _tell_node(self, u: Any, number: int, sources: list[int]) -> None:
-        more: dict[str, Any] = {}
+    def _tell_node(self, u: Any, ref: Any, number: int, sources: list[int]) -> None:
+        op, dtype, arg = u.op, u.dtype, u.arg
+        head = self._heads.get((id(op), id(dtype)))
+        if head is None:
+            head = op, dtype, f"{encode(op.name)},{encode(str(dtype))}"
+            self._heads[id(op), id(dtype)] = head
         tag = getattr(u, "tag", None)
-        if u.arg is not None:
-            more["arg"] = _argument(u.arg)
-        if tag is not None:
-            more["tag"] = _argument(tag)
-        metadata = getattr(u, "metadata", None)
-        if metadata:
-            more["call"] = ", ".join(dict.fromkeys(str(one) for one in metadata))
-        told = f",{encode(more)}" if more else ""
-        words = f"{self._quoted(u.op)},{self._quoted(u.dtype)}"
-        self._stream.line(f'["node",{number},{words},{sources}{told}]')
+        known = self._metadata
+        metadata = getattr(u, "metadata", None) if known is None else known.get(ref)
+        if tag is None and not metadata:
+            told = f',{{"arg":{self._argument(arg)}}}' if arg is not None else ""
+        else:
+            more = [f'"arg":{self._argument(arg)}'] if arg is not None else []
+            if tag is not None:
+                more.append(f'"tag":{self._argument(tag)}')
+            if metadata:
+                calls = ", ".join(dict.fromkeys(str(one) for one in metadata))
+                more.append(f'"call":{encode(calls)}')
+            told = f",{{{','.join(more)}}}"
+        self._stream.line(f'["node",{number},{head[2]},{sources}{told}]')
+
+    def _argument(self, value: Any) -> str:
+        """An argument as JSON in a string of JSON; most are small numbers, or were there before."""
+        if type(value) is int and -_SMALL < value < _SMALL:
+            return f'"{value}"'
+        if isinstance(value, (bool, int, float, bytes, bytearray)):
+            return encode(_argument(value))
+        text = value if isinstance(value, str) else repr(value)
+        known = self._arguments.get(text)
+        if known is None:
+            known = encode(_argument(text))
+            if len(text) <= _MOST_OF_TEXT and len(self._arguments) < _MOST_TEXTS:
+                self._arguments[text] = known
+        return known
 
     def _quoted(self, value: Any) -> str:
         """The name of an op, the text of a dtype, or a name, as JSON: there are few of them."""
@@ -458,7 +499,7 @@ class _Tap:
         if known is not None:
             return known[1]
         number = len(self._rules) + 1
-        self._rules[id(pattern)] = pattern, number
+        self._rules[id(pattern)] = pattern, number, not binds_below(pattern, 0)
         file, line = getattr(pattern, "location", None) or ("", 0)
         function = next((f for p, f in matcher.patterns if p is pattern), None)
         name = getattr(function, "__name__", "") or ""
@@ -469,11 +510,11 @@ class _Tap:
             "file": file,
             "line": line,
             "doc": inspect.getdoc(function) or "" if function is not None else "",
-            "source": _source(file, line),
-            "pattern": _pattern(pattern, 0),
+            "source": source_at(file, line),
+            "pattern": pattern_data(pattern, 0),
         }
         if code is not None and (code.co_filename, code.co_firstlineno) != (file, line):
-            made = _source(code.co_filename, code.co_firstlineno)
+            made = source_at(code.co_filename, code.co_firstlineno)
             about["source"] += "\n" + made if made not in about["source"] else ""
         self._stream.put("rule", number, name, about)
         return number
@@ -500,55 +541,3 @@ def _argument(value: Any) -> str:
         return json.dumps(f"{len(value)} bytes")
     text = value if isinstance(value, str) else repr(value)
     return json.dumps(text if len(text) <= _MAX_ARG else f"{text[:_MAX_ARG]}...")
-
-
-def _source(file: str, line: int) -> str:
-    """The expression or function that begins at a line: to where its brackets close, or what is
-    further to the right. The tokenizer would take half a second for all rules."""
-    lines = linecache.getlines(file)[line - 1 : line + _MOST_LINES] if line > 0 else []
-    if not lines:
-        return ""
-    base = len(lines[0]) - len(lines[0].lstrip())
-    function = lines[0].lstrip().startswith(("def ", "@"))
-    depth, end = 0, 0
-    for text in lines:
-        bare = text.strip()
-        inside = depth > 0 or not bare or len(text) - len(text.lstrip()) > base
-        if end and not inside and not (function and lines[end - 1].lstrip().startswith("@")):
-            break
-        depth += sum(map(text.count, "([{")) - sum(map(text.count, ")]}"))
-        end += 1
-        if not function and depth <= 0:
-            break
-    return "".join(lines[:end]).rstrip() + "\n"
-
-
-def _pattern(pattern: Any, depth: int) -> dict[str, Any]:
-    """A UPat in the form of docs/trace-format.md; sources far below are left open."""
-    names = [op.name for op in pattern.op] if pattern.op is not None else []
-    dtypes = getattr(pattern, "match_dtype", None)
-    if dtypes is None and not hasattr(type(pattern), "match_dtype"):
-        dtypes = getattr(pattern, "dtype", None)
-    made: dict[str, Any] = {
-        "op": names,
-        "dtype": [str(dtype) for dtype in dtypes or ()],
-        "name": pattern.name,
-        "arg": None if pattern.arg is None else str(pattern.arg),
-        "src": {"kind": "any"},
-    }
-    given = getattr(pattern, "_in_src", None)
-    if depth > 16 or given is None:
-        return made
-    among = getattr(pattern, "custom_early_reject", None)
-    if among is not None:
-        made["among"] = [op.name for op in among]
-    if getattr(pattern, "is_any", False) or type(pattern).__name__ == "UPatAny":  # of 0.11
-        made["anyOf"] = [_pattern(one, depth + 1) for one in given]
-    elif isinstance(given, (list, tuple)):
-        kind = "ordered" if isinstance(given, tuple) else "permuted"
-        made["src"] = {"kind": kind, "of": [_pattern(one, depth + 1) for one in given]}
-        if not getattr(pattern, "strict_length", True):
-            made["allowAny"] = True
-    else:
-        made["src"] = {"kind": "repeat", "of": _pattern(given, depth + 1)}
-    return made

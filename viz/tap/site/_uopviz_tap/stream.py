@@ -1,8 +1,8 @@
 """The stream of one process: lines of JSON in a file of its own, as docs/stream.md describes.
 
-Written with the first event after a fifth of a second, when a pass begins or the outermost group
-ends, and when the process ends or forks; a process that is killed loses what came since. Where the
-file cannot be written, the stream ends and the program goes on.
+Written with the first event after a fifth of a second, when an outermost pass begins or an
+outermost group ends, and when the process ends or forks; a process that is killed loses what came
+since. Where the file cannot be written, the stream ends and the program goes on.
 """
 
 from __future__ import annotations
