@@ -47,7 +47,7 @@ def test_a_run_is_read_from_a_file_alone(
         assert text(friend, AMD)[0] == f"{kernel['name']}:"
         if kernel["calls"] == "sum, add":
             assert (text(friend, PTX), text(friend, AMD)) == (ptx, amd)
-    friend.sees("To run this kernel, open the trace with uopviz")
+    friend.sees("This browser")  # the one device that a file has
     sees_the_rules(friend, server)
     sees_the_steps(friend, some_pass)
     finds(friend, server, some_pass.rule(2)["name"])

@@ -205,12 +205,20 @@ describe("bindings", () => {
 });
 
 describe("a run whose kernels a browser can run", () => {
-  const run = { devices: ["CPU"], editable: [], browser: { kind: "wgsl", target: "webgpu" } };
+  const cpu = { kind: "llvm", target: "x86-64", device: "CPU", missing: "" };
+  const run = { devices: ["CPU"], targets: ["x86-64"], editable: [cpu], browser: { kind: "wgsl", target: "webgpu" } };
   it("has the browser as its last device, where it has WebGPU", () => {
     vi.stubGlobal("navigator", { gpu: {} });
     const made = withBrowser(run as unknown as Run);
     expect(made.devices).toEqual(["CPU", BROWSER]);
-    expect(made.editable).toEqual([{ ...run.browser, device: BROWSER, missing: "" }]);
+    expect(made.editable).toEqual([cpu, { ...run.browser, device: BROWSER, missing: "" }]);
+  });
+
+  it("waits for the devices of a server, and for none in a file", () => {
+    vi.stubGlobal("navigator", { gpu: {} });
+    const early = { ...run, devices: [], editable: [] } as unknown as Run;
+    expect(withBrowser(early).devices).toEqual([]);
+    expect(withBrowser({ ...early, targets: [] }).devices).toEqual([BROWSER]);
   });
 
   it("says what is missing", () => {
@@ -218,7 +226,7 @@ describe("a run whose kernels a browser can run", () => {
     vi.stubGlobal("isSecureContext", false);
     const made = withBrowser(run as unknown as Run);
     expect(made.devices).toEqual(["CPU"]);
-    expect(made.editable[0]!.missing).toContain("secure addresses");
+    expect(made.editable[1]!.missing).toContain("secure addresses");
   });
 });
 

@@ -12,9 +12,11 @@ export function lackingHere(): string {
     : "browsers have WebGPU at secure addresses only: 127.0.0.1, localhost or https";
 }
 
-/** A run with the browser among its devices, last, where its kernels are there for WebGPU. */
+/** A run with the browser among its devices, last, where its kernels are there for WebGPU. A server looks for
+ * its own devices first, and one of them is the device that people mean. */
 export function withBrowser(run: Run): Run {
-  if (!run.browser) return run;
+  const waits = run.targets.length > 0 && !run.editable.length;
+  if (!run.browser || waits) return run;
   const missing = lackingHere();
   return {
     ...run,
