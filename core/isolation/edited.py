@@ -13,7 +13,7 @@ from typing import Final
 
 from core.errors import DeviceError, RunError, UopvizError
 from core.isolation.emulated_edited import checked_llvm, checked_ptx
-from core.isolation.gpu_edited import checked_cuda, checked_hip, checked_loaded_ptx
+from core.isolation.gpu_edited import checked_cuda, checked_hip, checked_loaded_ptx, checked_wgsl
 from core.isolation.isolate import MAX_TEXT
 from core.isolation.llvm_edited import checked_ir
 from core.runtime.device import Device
@@ -72,6 +72,7 @@ EDITABLE: Final[Mapping[str, tuple[Editable, ...]]] = {
         Editable("cuda", checked_cuda, _no_nvrtc),
     ),
     "AMD": (Editable("llvm", _llvm_of_a_gpu), Editable("hip", checked_hip, _no_hiprtc)),
+    "WEBGPU": (Editable("wgsl", _as_text(checked_wgsl)),),
     "PTX:EMU": (
         Editable("ptx", _as_text(checked_ptx)),
         Editable("cuda", checked_cuda, _no_nvrtc),

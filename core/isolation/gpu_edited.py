@@ -26,6 +26,7 @@ _PLACE: Final = re.compile(r"[^\s():]+[(:](\d+)(?::\d+)?\)?:\s*(?:fatal )?error:
 """What NVRTC writes, "k.cu(3): error: ...", and what clang does, "k.hip:3:5: error: ..."."""
 _HINT: Final = "correct the text, or discard the edits"
 _SHOWN: Final = 300
+_BINDING: Final = re.compile(r"@binding\((\d{1,4})\)")
 
 
 def checked_loaded_ptx(text: str, own: str, name: str) -> str:
@@ -74,3 +75,18 @@ def _at_line(error: CompileError) -> CompileError:
     if found is None:
         return CompileError(error.what, error.where[:_SHOWN], error.hint or _HINT)
     return CompileError(found[2][:_SHOWN], f"line {found[1]}", _HINT)
+
+
+def checked_wgsl(text: str, own: str, name: str) -> str:
+    """WGSL for the device's compiler, which says itself what is wrong inside of the kernel, and
+    which keeps a kernel in its memory. Raises CompileError where the function of the compiler's
+    text `own` is not there, or bindings are others."""
+    bare = _COMMENT.sub(" ", text)
+    if not re.search(rf"\bfn\s+kernel_{re.escape(name)}\s*\(", bare):
+        raise CompileError(f"there is no function kernel_{name}", hint=_HINT)
+    found, wanted = (sorted(map(int, _BINDING.findall(t))) for t in (bare, own))
+    if found != wanted:
+        raise CompileError(
+            f"the bindings are {found}, and the kernel is started with {wanted}", hint=_HINT
+        )
+    return text

@@ -21,6 +21,7 @@ from typing import Any, Final, cast
 import numpy as np
 
 from core.compile import compile_kernel
+from core.dtype import dtypes
 from core.errors import UopvizError
 from core.isolation.limits import limit_memory
 from core.render import c
@@ -28,6 +29,7 @@ from core.render.renderers import RENDERERS, Render
 from core.target import Target, targets
 from core.toolchain.processor import host_target
 from core.toolchain.program import Program
+from core.uop import UOp
 from tests.on_targets import texts
 from tests.on_targets.collect import kernel_of
 from tests.on_targets.compiled import Compiled
@@ -123,6 +125,10 @@ class _Work:
         try:
             program = compiled.program(target)
         except Exception as error:
+            if target.family == "webgpu" and _takes_float64(subject.ast):
+                why = "needs float64, which WGSL does not have"
+                self.result(Result(number, subject.name, target.name, 1, 1, why))
+                return
             for column in (target.name, f"CUDA {target.name}", f"HIP {target.name}"):
                 if column in self.columns:
                     self._failed(number, subject, column, "compile", error)
@@ -186,6 +192,10 @@ class _Work:
                 wrong = run_c(subject, program, library)
                 found = replace(found, steps=3, why=f"not equal: {wrong}") if wrong else found
             self.result(_assembled(found, said))
+
+
+def _takes_float64(ast: UOp) -> bool:
+    return any(u.dtype.base.scalar() is dtypes.float64 for u in ast.toposort())
 
 
 def run_c(subject: Subject, program: Program, library: Path) -> str:

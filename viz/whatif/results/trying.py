@@ -30,20 +30,19 @@ from viz.whatif.results.outcome import Expected, Outcome
 
 LINEAR: Final = "REFERENCE"
 """What stands for the device where the linear program is run by NumPy."""
-_REAL: Final = ("CUDA", "AMD")
+_REAL: Final = {"nvidia": "CUDA", "amd": "AMD", "webgpu": "WEBGPU"}
+"""By family of targets, the device of a GPU."""
 
 
 def device_of(target: Target) -> str | None:
     """The device of this machine that runs code for a target; None where there is none."""
     if target.family == "cpu":
         return "CPU" if target == host_target() else None
-    for name in _REAL:
-        try:
-            if Device[name].target == target:
-                return name
-        except UopvizError:
-            continue
-    return None
+    name = _REAL[target.family]
+    try:
+        return name if Device[name].target == target else None
+    except UopvizError:
+        return None
 
 
 def emulated(target: Target) -> str | None:
