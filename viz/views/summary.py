@@ -216,9 +216,11 @@ def _failed_contexts(process: Process, known: Mapping[str, object]) -> Iterator[
 
 
 def _program_name(command: Sequence[str]) -> str:
-    """The script in `python -X a script.py b`, or what follows -m; any other program itself."""
+    """The script in `python -X a script.py b`, or what follows -m; of any other program the first
+    file that it is given, `a.c` of `mycc -O2 a.c`, else the program itself."""
     if command and not PurePath(command[0]).name.lower().startswith(("python", "pypy")):
-        return command[0]
+        given = (a for a in command[1:] if not a.startswith("-") and PurePath(a).suffix)
+        return next(given, command[0])
     arguments = iter(command[1:])
     for argument in arguments:
         if argument == "-m":
