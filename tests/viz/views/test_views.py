@@ -403,7 +403,7 @@ def test_names_of_programs_are_relative_to_where_they_ran(tmp_path: Path) -> Non
         (["python", "/elsewhere/b.py"], "/home/me/work", "/elsewhere/b.py"),
         (["python", "-m", "pkg.tool"], "/", "pkg.tool"),
         (["python", "/home/me/worker.py"], "/home/me/work", "/home/me/worker.py"),
-        (["xdsl-opt", "-p", "cse", "a.mlir"], "/home/me/work", "xdsl-opt"),
+        (["xdsl-opt", "-p", "cse", "a.mlir"], "/home/me/work", "a.mlir"),
         (["/opt/env/bin/xdsl-opt", "-p", "cse"], "/home/me/work", "xdsl-opt"),
     ):
         path = tmp_path / f"{abs(hash(name))}.viz"
