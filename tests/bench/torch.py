@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from tests.bench import torch_models
 from tests.bench.measure import table
 
 SECONDS = float(os.environ.get("BENCH_SECONDS", "0.4"))
@@ -161,6 +162,11 @@ def _measured() -> list[tuple[str, tuple[float, float]]]:
                 times[0] = min(times[0], _least(partial(jit, *mine), SECONDS / 4))
                 times[1] = min(times[1], _least(partial(theirs, *other), SECONDS / 4))
             found.append((name, (1e6 * times[0], 1e6 * times[1])))
+    for name, here, there in torch_models.steps(torch) if ROWS in "step token" else ():
+        for _ in range(4):
+            here()
+        times = [min(_least(step, SECONDS / 2) for _ in range(2)) for step in (here, there)]
+        found.append((name, (1e6 * times[0], 1e6 * times[1])))
     return found
 
 
