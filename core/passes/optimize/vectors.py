@@ -36,13 +36,16 @@ def for_vectors(t: Tuner) -> None:
     gates = t.kernel.target.lane_gates
     across = next((r for r in reversed(t.outer) if neighbours(r, stores)
                    and contiguous(r, stores + loads, gates)), None)  # fmt: skip
+    along = [r for r in t.inner if contiguous(r, loads, gates)
+             and any(a.stride(r) == 1 for a in loads)]  # fmt: skip
+    if across is not None and along and size(across) < lanes // 2 <= size(along[-1]):
+        across = None  # as of the gradient of a small filter: too few lanes
     tile = [r for r in reusable(t, loads) if r is not across] if t.inner else []
     if across is not None:
         vectors = max(1, upcast_lanes(t, across, lanes) // lanes)
         if t.inner and not tile:
             widen(t, vectors, registers)
-    elif along := [r for r in t.inner if contiguous(r, loads, gates)
-                   and any(a.stride(r) == 1 for a in loads)]:  # fmt: skip
+    elif along:
         most = lanes if tile else 4 * lanes
         vectors = t.apply_largest(OptOps.GROUP, along[-1], halves(most, lanes // 2)) // lanes
     else:

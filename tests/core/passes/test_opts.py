@@ -224,3 +224,14 @@ def test_a_sum_of_lanes_stays_in_vectors() -> None:
     products = [u for u in uops if u.op in (Ops.MUL, Ops.MULACC) and dtypes.is_float(u.dtype)]
     assert products
     assert all(u.dtype.count == 8 for u in products)
+
+
+def test_the_gradient_of_a_small_filter_is_summed_along_rows() -> None:
+    """Three neighbouring outputs are too few lanes, where what is summed lies side by side."""
+    x, grown = Tensor.empty(2, 8, 16, 16), Tensor.empty(2, 8, 18, 18)
+    windows = grown.unfold(2, 16, 1).unfold(3, 16, 1)  # (2, 8, 3, 3, 16, 16)
+    product = x.reshape(2, 8, 1, 1, 1, 16, 16) * windows.reshape(2, 1, 8, 3, 3, 16, 16)
+    uops = lower_kernel(product.sum((0, 5, 6)).schedule()[-1].ast, targets["x86-64"])
+    sums = [u for u in uops if u.op is Ops.MULACC]
+    assert sums
+    assert all(u.dtype.count == 8 for u in sums)
