@@ -119,10 +119,11 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("viz.compare.lines",),
     ("viz.compare",),
     ("viz.share", "viz.share.held", "viz.share.packed"),
+    ("viz.fleet",),
     ("viz.jobs",),
     ("viz.server", "viz.server.connections", "viz.server.runs"),
     ("viz.viewer",),
-    ("viz.command", "viz.command.printed", "viz.command.diffs"),
+    ("viz.command", "viz.command.printed", "viz.command.diffs", "viz.command.fleets"),
     ("viz.work", "viz.work.targets"),
     ("viz.why",),
     ("viz.whatif.variants", "viz.whatif.results"),
@@ -278,6 +279,7 @@ SPINE = (
     *("viz.environment", "viz.workers", "viz.vouching", "viz.write", "viz.read", "viz.dialect"),
     *("viz.replay", "viz.views", "viz.known", "viz.compare", "viz.share", "viz.jobs"),
     *("viz.server", "viz.viewer", "viz.command", "viz.tap", "viz.streams", "viz.importers"),
+    "viz.fleet",
 )
 # Of `core`, what both packages stand on: errors, settings, processes, and forms of data.
 SHARED = (

@@ -27,7 +27,7 @@ SERVING = ("open", "serve")
 OF_ONE_TRACE = [
     name
     for name in COMMANDS
-    if name not in ("diff", "completion", "import", "mcp", "record", *SERVING)
+    if name not in ("diff", "completion", "import", "mcp", "pack", "record", "since", *SERVING)
 ]
 WORDS = {
     "why-not": ["tidy", "mul_one"],

@@ -48,7 +48,7 @@ CASES: tuple[tuple[str, tuple[object, ...], str], ...] = (
     ("find", ("simplify",), "Find"),
     ("node", ("u5",), "NodePage"),
 )
-OTHERS = {"open", "serve", "diff", "what-if", "variants", "bisect", "replay"}
+OTHERS = {"open", "serve", "diff", "what-if", "variants", "bisect", "replay", "pack", "since"}
 """Commands with tests of their own."""
 
 

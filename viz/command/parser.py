@@ -28,6 +28,8 @@ _NUMBER_HELP: Final = "number of a pass or group, as listed"
 _DIFF: Final = "compare two runs; exit code 0: equal, 1: they differ, 2: not to be compared"
 _IMPORT: Final = "make a trace of what another compiler has printed, such as a log of MLIR's passes"
 _MCP: Final = "answer a coding assistant's questions about runs (MCP, standard input and output)"
+_PACK: Final = "pack runs into a folder of Parquet tables, for query and since"
+_SINCE: Final = "find the commits since which a figure of packed runs is another one"
 _RECORD: Final = (
     "run a program of another compiler, such as tinygrad, and record its rewriting; ends with the "
     "program's exit code"
@@ -257,6 +259,45 @@ def build_parser() -> Parser:
     made.add_argument(
         "-o", "--output", metavar="FILE", help="a .svg or .dot file (default: print DOT)"
     )
+    printing(made)
+
+    made = commands.add_parser("pack", help=_PACK, description=_PACK)
+    made.set_defaults(
+        run="viz.command.fleets.pack:pack_runs",
+        error=made.error,
+        finds="a file could not be packed",
+    )
+    made.add_argument(
+        "runs_to_pack", nargs="*", metavar="RUN", help="a trace, or a folder of traces"
+    )
+    made.add_argument("--to", required=True, metavar="DIR", help="the folder of packed runs")
+    made.add_argument(
+        "--redact", action="store_true", help="leave out names of programs and files, and commits"
+    )
+    made.add_argument(
+        "--drop-before", metavar="DATE", help="remove the runs of before this day, as 2026-01-31"
+    )
+    printing_json(made)
+    printing(made)
+
+    made = commands.add_parser("since", help=_SINCE, description=_SINCE)
+    made.set_defaults(
+        run="viz.command.fleets.since:since_commit",
+        error=made.error,
+        finds="a figure of `--fail-on` has grown",
+    )
+    made.add_argument("folder", metavar="DIR", help="a folder of packed runs")
+    made.add_argument(
+        "--metric",
+        action="append",
+        metavar="NAME",
+        help="rule-time, rule-matches, pass-time, compile-time, kernels, launch-time or registers; "
+        "repeatable (default: all)",
+    )
+    made.add_argument(
+        "--fail-on", metavar="LIST", help="exit with 1 where one of these metrics has grown"
+    )
+    printing_json(made)
     printing(made)
 
     made = commands.add_parser("mcp", help=_MCP, description=_MCP)

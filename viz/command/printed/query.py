@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from viz.command.columns import Column, table
 from viz.command.names import below, find_kernel
 from viz.command.session import open_store, put
+from viz.fleet.asking import ask
 from viz.format.schema import SUFFIX
 from viz.share.sql import Part, run_query
 from viz.terminal import Line, is_terminal
@@ -19,6 +21,12 @@ def query(options: argparse.Namespace) -> int:
     """One SELECT over a trace, or over one kernel of it."""
     if options.trace is None and options.sql.endswith((SUFFIX, ".html")):
         options.error(f"the SELECT over {options.sql} is missing")
+    if options.trace is not None and Path(options.trace).is_dir():
+        if options.kernel is not None:
+            options.error("--kernel is of one trace: in a folder, say WHERE kernel = 'NAME'")
+        options.progress.begin("querying")
+        columns, rows = ask(Path(options.trace), options.sql)
+        return put(options, {"columns": columns, "rows": rows}, _rows(columns, rows))
     store = open_store(options)
     part = None
     if options.kernel is not None:

@@ -1,0 +1,1 @@
+"""Commands over folders of many runs."""

@@ -1,0 +1,54 @@
+"""`uopviz since`: since which commit a figure of a rule, a pass or a kernel is another one."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from viz.command.columns import Column, table
+from viz.command.session import put
+from viz.fleet.since import METRICS, data_of, since
+from viz.terminal import Line, Styled
+
+
+def since_commit(options: argparse.Namespace) -> int:
+    """Prints the changes; exit code 1 where one of --fail-on is among them."""
+    metrics = options.metric or [*METRICS]
+    options.progress.begin("comparing commits")
+    data = data_of(since(Path(options.folder), list(dict.fromkeys(metrics))))
+    failing = {name for name in (options.fail_on or "").split(",") if name}
+    if unknown := failing - {*METRICS}:
+        options.error(f"there is no metric {sorted(unknown)[0]!r}; there are {', '.join(METRICS)}")
+    put(options, data, _lines(data))
+    grown = {row["metric"] for row in data["changes"] if row["after"] > row["before"]}
+    return int(bool(grown & failing))
+
+
+def _lines(data: dict[str, Any]) -> Iterator[Line]:
+    if not data["changes"]:
+        yield "no figure has changed"
+        return
+    columns = (
+        Column("commit", style="name"),
+        Column("figure"),
+        Column("of", style="name"),
+        Column("before", True),
+        Column("after", True),
+        Column("ratio, 95 %"),
+    )
+    rows = [
+        (
+            row["commit"][:12],
+            row["metric"],
+            row["of"],
+            f"{row['before']:,.6g}",
+            f"{row['after']:,.6g}",
+            "new" if row["low"] is None else f"{row['low']:.3g} to {row['high']:.3g}",
+        )
+        for row in data["changes"]
+    ]
+    yield from table(columns, rows)
+    last = data["changes"][-1]
+    yield Styled(f"side by side: uopviz open {last['a']} {last['b']}", "hint")

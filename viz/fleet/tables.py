@@ -1,0 +1,223 @@
+"""The tables of a folder of packed runs: their columns, and the rows of one run.
+
+Every table begins with the columns of RUN, so that none needs a join to be filtered. Numbers of
+passes, rules and nodes are those of the run. Never writes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from core.errors import TraceError
+from viz.dialect.registry import named_in
+from viz.format import schema
+from viz.views.store import Store
+
+VERSION: Final = 1
+"""Of the tables. Columns are only added: an older folder has them as NULL."""
+RUN: Final = {
+    "run_id": "string",
+    "commit": "string",
+    "compiler": "string",
+    "program": "string",
+    "time": "string",
+}
+TABLES: Final[Mapping[str, Mapping[str, str]]] = {
+    "runs": {"file": "string", "seconds": "double", "kernels": "int64", "steps": "int64"},
+    "passes": {
+        "number": "int64",
+        "kernel": "string",
+        "pass": "string",
+        "us": "int64",
+        "matches": "int64",
+        "declines": "int64",
+        "nodes": "int64",
+    },
+    "matches": {
+        "rule": "string",
+        "kernel": "string",
+        "pass": "int64",
+        "step": "int32",
+        "us": "int32",
+    },
+    "rules": {
+        "rule": "string",
+        "file": "string",
+        "line": "int64",
+        "matches": "int64",
+        "declines": "int64",
+        "us": "double",
+    },
+    "kernels": {"number": "int64", "kernel": "string", "us": "int64", "matches": "int64"},
+    "launches": {"kernel": "string", "device": "string", "ns": "int64", "bytes": "int64"},
+    "texts": {"kernel": "string", "kind": "string", "target": "string", "registers": "int64"},
+}
+"""The columns of each table behind those of RUN, with their types in Arrow."""
+SORTED: Final[Mapping[str, tuple[str, ...]]] = {
+    "matches": ("rule", "kernel", "run_id", "pass", "step"),
+    "rules": ("rule", "run_id"),
+    "passes": ("pass", "run_id"),
+    "kernels": ("kernel", "run_id"),
+    "launches": ("kernel", "run_id"),
+    "texts": ("kernel", "run_id"),
+}
+"""What the rows of a batch are sorted by, so that a question about one rule or kernel reads little,
+and equal values stand together."""
+Columns = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Packed:
+    """The rows of one run, by table: the values of each column."""
+
+    head: Mapping[str, str]
+    date: str
+    tables: Mapping[str, Columns]
+
+
+def run_id(path: Path) -> str:
+    """What tells a run from all others: its bytes. Raises TraceError where it cannot be read."""
+    digest = hashlib.sha256()
+    try:
+        with path.open("rb") as file:
+            while part := file.read(1 << 20):
+                digest.update(part)
+    except OSError as error:
+        raise TraceError(f"it cannot be read ({error.strerror})", str(path)) from error
+    return digest.hexdigest()[:32]
+
+
+def packed(store: Store, number: str, redact: bool = False) -> Packed:
+    """The rows of a run. Raises TraceError for one that is still being written, and BudgetError."""
+    if store.live:
+        raise TraceError("this run still goes on", str(store.path), "pack it when it has ended")
+    run = store.run()
+    head = {
+        "run_id": number,
+        "commit": "" if redact else str(run["commit"]),
+        "compiler": named_in(store.files[0].meta)[0],
+        "program": "" if redact else str(run["name"]),
+        "time": str(run["started"]),
+    }
+    names = {row["id"]: row for row in store.tree()["rows"]}
+    kernels = {n: str(names[n]["name"]) for n in store.kernels() if n in names}
+    totals = run["totals"]
+    tables: dict[str, Columns] = {
+        "runs": {
+            "file": ["" if redact else store.path.name],
+            "seconds": [float(run["seconds"])],
+            "kernels": [totals["kernels"]],
+            "steps": [totals["steps"]],
+        },
+        "passes": _passes(store, kernels),
+        "matches": _matches(store, kernels),
+        "rules": _rules(store, redact),
+        "kernels": {
+            "number": [*kernels],
+            "kernel": [*kernels.values()],
+            "us": [int(names[n]["ms"] * 1000) for n in kernels],
+            "matches": [names[n]["steps"] for n in kernels],
+        },
+        "launches": _launches(store),
+        "texts": _texts(store, kernels),
+    }
+    return Packed(head, head["time"][:10] or "unknown", tables)
+
+
+def _scopes(store: Store, kernels: Mapping[int, str]) -> Iterator[tuple[Any, Any, int, str]]:
+    """Every pass: its process, itself, its number, and the name of the kernel that it is of."""
+    for process in store.processes:
+        for rewrite in [*process.file.rewrites.values()]:
+            number = process.id(rewrite.id)
+            scope = store.scope_of(number)
+            yield process, rewrite, number, kernels.get(scope, "") if scope is not None else ""
+
+
+def _passes(store: Store, kernels: Mapping[int, str]) -> Columns:
+    rows = [
+        (number, kernel, r.name, r.us or 0, r.matches, r.declines, r.nodes)
+        for _, r, number, kernel in _scopes(store, kernels)
+    ]
+    return _columns("passes", rows)
+
+
+def _matches(store: Store, kernels: Mapping[int, str]) -> Columns:
+    """The columns as arrays: rules and kernels as numbers of tables of names."""
+    parts: list[tuple[Any, ...]] = []
+    names: dict[str, int] = {}
+    of_kernels: dict[str, int] = {}
+    for process, rewrite, number, kernel in _scopes(store, kernels):
+        if not rewrite.matches:
+            continue
+        found = [
+            arrays.match[arrays.row[at[arrays.kind[at] == schema.MATCH]]]
+            for arrays, at in process.file.event_blocks.of(rewrite)
+        ]
+        rows = np.concatenate(found) if found else np.empty((0, 4), np.int64)
+        local, inverse = np.unique(rows[:, 0], return_inverse=True)
+        known = [store.rule_name(process.rule(int(rule))) for rule in local]
+        codes = np.asarray([names.setdefault(name, len(names)) for name in known], np.int32)
+        count = len(rows)
+        parts.append(
+            (
+                codes[inverse] if count else np.empty(0, np.int32),
+                np.full(count, of_kernels.setdefault(kernel, len(of_kernels)), np.int32),
+                np.full(count, number, np.int64),
+                np.arange(1, count + 1, dtype=np.int32),
+                np.minimum(rows[:, 3], 2**31 - 1).astype(np.int32),
+            )
+        )
+    whole = [np.concatenate(column) for column in zip(*parts, strict=True)] if parts else []
+    if not whole:
+        return {name: [] for name in TABLES["matches"]}
+    rules, of, passes, steps, us = whole
+    return {
+        "rule": (rules, [*names]),
+        "kernel": (of, [*of_kernels]),
+        "pass": passes,
+        "step": steps,
+        "us": us,
+    }
+
+
+def _rules(store: Store, redact: bool) -> Columns:
+    rows = [
+        (r["name"], "" if redact else r["file"], r["line"], r["matches"], r["declines"], r["us"])
+        for r in store.rules()
+        if r["matches"] or r["declines"]
+    ]
+    return _columns("rules", rows)
+
+
+def _launches(store: Store) -> Columns:
+    rows = [
+        (name, device, ns, size)
+        for process in store.processes
+        for name, device, _, ns, size in process.file.launches
+    ]
+    return _columns("launches", rows)
+
+
+def _texts(store: Store, kernels: Mapping[int, str]) -> Columns:
+    rows: list[tuple[Any, ...]] = []
+    for process in store.processes:
+        for context in [*process.file.contexts.values()]:
+            name = kernels.get(process.id(context.id))
+            if name is None:
+                continue
+            for one in process.kernels.recorded(context):
+                registers = one.facts.get("regs", one.facts.get("registers", ""))
+                count = int(registers) if registers.isdecimal() else None
+                rows.append((name, one.kind, one.target, count))
+    return _columns("texts", rows)
+
+
+def _columns(table: str, rows: Sequence[Sequence[Any]]) -> Columns:
+    values = [*zip(*rows, strict=True)] or [()] * len(TABLES[table])
+    return {name: [*column] for name, column in zip(TABLES[table], values, strict=True)}
