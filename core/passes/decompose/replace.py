@@ -66,6 +66,11 @@ def narrow_by_bits(ctx: Target, cast: UOp, x: UOp) -> UOp | None:
     return None if ctx.converts(cast.dtype) else narrow(x, cast.dtype.scalar())
 
 
+def _in_single(ctx: Target, x: UOp) -> bool:
+    """Whether a function of float32 has to do without float64."""
+    return x.dtype.scalar() is dtypes.float32 and not ctx.supports(dtypes.float64)
+
+
 def _missing(ctx: Target, op: Ops, dtype: DType) -> bool:
     """Whether a function has to be made: targets have them in float32 only."""
     return op not in ctx.ops or dtype.scalar() is not dtypes.float32
@@ -86,13 +91,13 @@ def log2_by_series(ctx: Target, x: UOp) -> UOp | None:
 @rule(UPat(Ops.SIN, _wide, src=(UPat.var("x"),)), assumes=(Assumes.ACCURACY,))
 def sin_by_series(ctx: Target, x: UOp) -> UOp:
     """sin(q * pi/2 + r) -> +- series(r); hardware sines are too rough for large arguments"""
-    return sin(x) if ctx.supports(dtypes.float64) else single.sin(x)
+    return single.sin(x) if _in_single(ctx, x) else sin(x)
 
 
 @rule(UPat(Ops.COS, _wide, src=(UPat.var("x"),)), assumes=(Assumes.ACCURACY,))
 def cos_by_series(ctx: Target, x: UOp) -> UOp:
     """cos(q * pi/2 + r) -> +- series(r); with the reduction of sin"""
-    return cos(x) if ctx.supports(dtypes.float64) else single.cos(x)
+    return single.cos(x) if _in_single(ctx, x) else cos(x)
 
 
 @rule(UPat(Ops.POW, _wide, src=(UPat.var("x"), UPat.var("y"))), assumes=(Assumes.ACCURACY,))
@@ -100,7 +105,7 @@ def pow_by_logarithm(ctx: Target, x: UOp, y: UOp) -> UOp | None:
     """x ** y -> +- exp2(log2(|x|) * y)"""
     if Ops.POW in ctx.ops:
         return None
-    return float_power(x, y) if ctx.supports(dtypes.float64) else single.float_power(x, y)
+    return single.float_power(x, y) if _in_single(ctx, x) else float_power(x, y)
 
 
 @rule(UPat(Ops.POW, dtypes.ints, src=(UPat.var("x"), UPat.var("y"))))

@@ -203,6 +203,11 @@ def test_float64_is_an_error_with_the_line_of_the_user() -> None:
     with pytest.raises(CompileError, match="WebGPU has no float64") as raised:
         (Tensor([1.0, 2.0], dtype=dtypes.float64, device=WEBGPU) * 2).realize()
     assert "test_device.py" in str(raised.value)
+    for function in (Tensor.sin, Tensor.cos, Tensor.exp2):
+        with pytest.raises(CompileError, match="WebGPU has no float64"):
+            function(Tensor([1.0, 2.0], dtype=dtypes.float64, device=WEBGPU)).realize()
+    with pytest.raises(CompileError, match="WebGPU has no float64"):
+        (Tensor([1.0, 2.0], dtype=dtypes.float64, device=WEBGPU) ** 0.3).realize()
 
 
 def test_a_text_that_is_rejected_names_its_line() -> None:
