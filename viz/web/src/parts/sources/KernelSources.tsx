@@ -1,6 +1,6 @@
 /** The sources of the current kernel or schedule, or why there are none. */
 import type { ComponentChildren } from "preact";
-import { contextTitle, currentKernel, currentRow, currentSchedule } from "../../state/state";
+import { contextTitle, currentKernel, currentRow, currentSchedule, run } from "../../state/state";
 import {
   compilable,
   isKnown,
@@ -31,6 +31,8 @@ function instead(): ComponentChildren {
   if (!currentKernel.value && !currentSchedule.value) {
     if (!currentRow.value)
       return <div class="state">No pass is shown, so there are no sources.</div>;
+    if (run.value && run.value.totals.kernels === 0)
+      return <div class="state">This run has no kernels, so there are no sources.</div>;
     return (
       <div class="state">
         <span>
