@@ -7,6 +7,7 @@ folder as the only place that may be read.
 from __future__ import annotations
 
 import threading
+from decimal import Decimal
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
@@ -50,7 +51,8 @@ def ask(
         _prepare(db, folder)
         timer.start()
         found = db.execute(statements[0], [*parameters]) if parameters else db.execute(sql)
-        return [column[0] for column in found.description or ()], found.fetchall()
+        names = [column[0] for column in found.description or ()]
+        return names, [tuple(_plain(value) for value in row) for row in found.fetchall()]
     except duckdb.InterruptException as error:
         raise TraceError(
             f"this query takes more than {seconds:g} seconds", sql, "ask for less: a WHERE"
@@ -79,6 +81,13 @@ def _prepare(db: Any, folder: Path) -> None:
     db.execute(f"SET allowed_directories = ['{inside}']")
     db.execute("SET enable_external_access = false")
     db.execute("SET lock_configuration = true")
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it: dates and lists as text."""
+    if isinstance(value, Decimal):
+        return float(value)
+    return value if isinstance(value, int | float | str | None) else str(value)
 
 
 def _line(error: Exception) -> str:

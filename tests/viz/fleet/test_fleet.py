@@ -167,6 +167,12 @@ def test_hostile_sql(traces: list[Path], tmp_path: Path, sql: str) -> None:
     assert sorted(path for path in tmp_path.rglob("*")) == before
 
 
+def test_values_are_plain(traces: list[Path], tmp_path: Path) -> None:
+    pack(traces[:1], tmp_path / "runs")
+    sql = "SELECT date > '2000-01-01', DATE '2026-01-31', 1.5::DECIMAL(4, 1), [1], NULL FROM runs"
+    assert ask(tmp_path / "runs", sql)[1] == [(True, "2026-01-31", 1.5, "[1]", None)]
+
+
 def test_a_query_has_an_end(traces: list[Path], tmp_path: Path) -> None:
     pack(traces[:1], tmp_path / "runs")
     slow = (
