@@ -12,9 +12,10 @@ import pytest
 from core.errors import TraceError, UopvizError
 from tests.viz.whatif.running import Here, kernel_named, record
 from viz.views.store import Store
-from viz.whatif import tried, worker
+from viz.whatif import worker
 from viz.whatif.attempt import attempt
 from viz.whatif.differences import Data
+from viz.whatif.variants import tried
 from viz.whatif.variants.tried import folder_of, kept_of, kept_one
 from viz.whatif.variants.variant import Variant
 
