@@ -38,7 +38,7 @@ from core.tensor import Tensor
 from core.tensor.calls.origin import here
 from core.tensor.running.execution import own_memory
 from core.tensor.running.realization import own_memory as own_memory_of
-from core.tensor.running.realization import settle_replay, settle_state
+from core.tensor.running.realization import part_results, settle_replay, settle_state
 from core.tensor.running.written import Writes, noting_writes
 from core.tensor.state.base import TensorBase, live, tensor_of
 from core.tensor.state.live import is_stored, memory_of
@@ -327,6 +327,8 @@ class TinyJit(Generic[P, R]):
             with noting_writes(unplaced) as writes:
                 result = self.function(*args, **kwargs)
             store([*writes.waiting(), *(x.uop for x in to_store(result, inputs))])
+            results = dict(arguments((result,), {}))
+            part_results((x for x in results.values() if isinstance(x, Tensor)), inputs)
         if not any(isinstance(step, ScheduleItem) for step in steps):
             raise RunError(
                 f"{self._name} ran no kernel",

@@ -364,3 +364,24 @@ def test_containers_keep_their_type() -> None:
         pair, more = swap(Pair(one, two), OrderedDict(a=three))
         assert isinstance(pair, Pair) and isinstance(more, OrderedDict)
         assert (pair.left.item(), pair.right.item(), more["b"].item()) == (i + 1, i, i + 2)
+
+
+def test_results_of_equal_value_are_all_computed_again() -> None:
+    kept: list[Tensor] = []
+
+    @TinyJit
+    def twice(x: Tensor) -> tuple[Tensor, ...]:
+        y = x + x
+        total = y.sum().realize()
+        kept.append(total * 1)
+        some = (y, y * 1, y.flip(0) * 1, total * 1, total, weight * 1)
+        Tensor.realize(*some, kept[-1])
+        return some
+
+    weight = Tensor([7.0]).realize()
+    for n in range(4):
+        made = twice(Tensor([float(n), 1.0]).realize())
+        assert [y.tolist() for y in made] == [
+            [2 * n, 2], [2 * n, 2], [2, 2 * n], 2 * n + 2, 2 * n + 2, [7 + n],
+        ]  # fmt: skip
+        weight.assign(weight + 1).realize()

@@ -86,6 +86,17 @@ def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max_workers=cores(), thread_name_prefix="uopviz-cpu")
 
 
+def _forget() -> None:
+    """In a process that was forked no thread of the pools runs, nor what was interrupted."""
+    _beside.cache_clear()
+    _pool.cache_clear()
+    _left.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
+
+
 def _argument_type(dtype: DType) -> Any:
     return _integers[dtype.itemsize]
 
@@ -207,7 +218,9 @@ class CpuGraph:
         return Launches(calls, arguments, [runner.share for runner in self._runners])
 
     def move(self, memory: Mapping[Buffer, Buffer], values: Mapping[str, int]) -> bool:
-        """Puts other addresses and values in place."""
+        """Puts other addresses and values in place, once no interrupted call reads the old ones."""
+        if _left:
+            _wait_for_left()
         words = self._launches.words
         for old, new in memory.items():
             address = new.address

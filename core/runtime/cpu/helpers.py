@@ -119,12 +119,15 @@ class Launches:
             row = (*call, start + 8 * at, *share)
             self._list[native.ENTRY * i : native.ENTRY * (i + 1)] = row
             at += len(given)
-        most = max((share[2] for share in shared), default=0)
-        self._helpers = helpers()
-        self._helpers.grow(most)
+        self._most = max((share[2] for share in shared), default=0)
+        self._helpers: Helpers | None = None
         self._address = ctypes.addressof(self._list)
         self._run = native.run()
 
     def __call__(self) -> None:
         """Runs them."""
-        self._run(self._address, self._count, self._helpers.address)
+        found = helpers()
+        if found is not self._helpers:  # the first time, and in a process that was forked
+            found.grow(self._most)
+            self._helpers = found
+        self._run(self._address, self._count, found.address)

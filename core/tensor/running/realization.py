@@ -24,7 +24,7 @@ from core.tensor.running.following import follow
 from core.tensor.running.kept import is_leaf
 from core.tensor.state.base import TensorBase, in_fresh_memory, live, placed
 from core.tensor.state.files import memories_of_file, place_in_file
-from core.tensor.state.live import KEEPS_ALL, Holder, is_stored
+from core.tensor.state.live import KEEPS_ALL, Holder, is_stored, memory_of
 from core.tensor.state.storage import Storage
 from core.uop.call.kernelcall import outputs_of_call
 from core.uop.call.parts import parts_of, whole_of
@@ -282,6 +282,26 @@ def _realize_others(tensors: Sequence[TensorBase]) -> None:
         for tensor in tensors:
             with suppress(ScheduleError):
                 realize([tensor])
+
+
+def part_results(tensors: Iterable[TensorBase], inputs: Collection[UOp]) -> None:
+    """Computes copies for those of `tensors` whose value only equals what else is stored in its
+    BUFFER, unless that is one of `inputs`: kernels that run again then write to each of them."""
+    parted: list[TensorBase] = []
+    for tensor in tensors:
+        memory = memory_of(tensor.uop)
+        if memory.op is not Ops.BUFFER or memory in inputs:
+            continue
+        own = _storage_of(tensor)
+        holders = live.elements_of(memory)
+        if any(_storage_of(t) is not own for t in holders):
+            known = _owners.get(memory)
+            owner = None if known is None else known()
+            if (_storage_of(holders[0]) if owner is None else owner) is not own:
+                _part(memory, [t for t in holders if _storage_of(t) is own])
+                parted.append(tensor)
+    if parted:
+        realize(parted)
 
 
 def settle_state(inputs: Collection[UOp]) -> None:

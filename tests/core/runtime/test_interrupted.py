@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 import signal
 import threading
 import time
@@ -11,8 +13,9 @@ from types import FrameType
 import numpy as np
 import pytest
 
-from core import Tensor
+from core import Tensor, TinyJit
 from core.errors import RunError
+from core.launch.batch import Batch
 from core.runtime.cpu import device as cpu
 from core.target import Target
 from core.uop import UOp
@@ -89,3 +92,49 @@ def test_what_is_waited_for_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(said) == 1
     assert "runs to its end" in said[0]
     assert cpu._left == []
+
+
+def test_arguments_are_put_in_place_when_an_interrupted_call_has_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    @TinyJit
+    def plus_one(x: Tensor) -> Tensor:
+        x += 1
+        return (x * 2).realize()
+
+    first, second = (Tensor([n, n]).realize() for n in (1.0, 2.0))
+    for _ in range(4):
+        plus_one(first)
+    assert plus_one.captured is not None
+    (batch,) = plus_one.captured.last.parts
+    assert isinstance(batch, Batch) and isinstance(batch._graph, cpu.CpuGraph)
+    words = batch._graph._launches.words
+    before, seen = list(words), list[list[int]]()
+    ended: Future[None] = Future()
+
+    def waiting() -> None:
+        seen.append(list(words))
+        ended.set_result(None)
+        cpu._left.clear()
+
+    monkeypatch.setattr(cpu, "_left", [(ended, ())])
+    monkeypatch.setattr(cpu, "_wait_for_left", waiting)
+    plus_one(second)
+    assert seen == [before] and list(words) != before
+
+
+def _beside_in_a_fork() -> None:
+    cpu._wait_beside(lambda: None, ())
+    assert not cpu._left
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_process_waits_in_a_thread_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    cpu._wait_beside(lambda: None, ())
+    monkeypatch.setattr(cpu, "_left", [(Future(), ())])
+    child = multiprocessing.get_context("fork").Process(target=_beside_in_a_fork)
+    child.start()
+    child.join(60)
+    if child.exitcode is None:
+        child.kill()
+    assert child.exitcode == 0

@@ -116,6 +116,23 @@ def test_a_forked_process_has_helpers_of_its_own() -> None:
     assert result.value == -3 * 10 * 100
 
 
+def _launches_of_the_parent_in_a_fork(run: Launches, result: object) -> None:
+    run()
+    result.value = int(run._helpers is helpers())  # type: ignore[attr-defined]
+
+
+def test_launches_made_before_a_fork_have_the_helpers_of_the_new_process() -> None:
+    run, _ = counting(100, 10, 3)
+    run()
+    context = multiprocessing.get_context("fork")
+    result = context.Value(ctypes.c_int64, 0)
+    child = context.Process(target=_launches_of_the_parent_in_a_fork, args=(run, result))
+    child.start()
+    child.join(60)
+    assert child.exitcode == 0
+    assert result.value == 1
+
+
 def test_a_process_ends_while_helpers_look_for_work() -> None:
     program = (
         "from core import Tensor\n"
