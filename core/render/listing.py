@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import accumulate
 
 from core.dtype import dtypes
 from core.errors import RenderError
@@ -17,6 +18,8 @@ from core.uop.pointer import pointer_of
 from core.uop.uop import UOp
 
 _transparent = frozenset({Ops.AFTER, Ops.NOOP})
+_block_ends = frozenset({Ops.RANGE, Ops.END, Ops.IF, Ops.ENDIF, Ops.BARRIER})
+"""Ops at which a block begins or ends."""
 
 
 def resolve(u: UOp) -> UOp:
@@ -47,6 +50,15 @@ class Listing:
         """The DEFINE_VARs, by name: the arguments after the pointers."""
         found = [u for u in self.uops if u.op is Ops.DEFINE_VAR]
         return tuple(sorted(found, key=lambda u: u.arg[0]))
+
+    @cached_property
+    def _blocks(self) -> list[int]:
+        """By position, how many blocks have begun or ended so far."""
+        return list(accumulate(int(u.op in _block_ends) for u in self.uops))
+
+    def same_block(self, u: UOp, user: UOp) -> bool:
+        """Whether no block begins or ends between the two."""
+        return self._blocks[self.position[u]] == self._blocks[self.position[user]]
 
     @cached_property
     def thread_range(self) -> UOp | None:

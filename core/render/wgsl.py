@@ -8,26 +8,26 @@ computed element by element. A load is a statement. Its facts have the layout of
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import accumulate
 from typing import Final
 
 from core.dtype import AddrSpace, PtrDType, dtypes
 from core.helpers import ceildiv
+from core.render.expressions import NO_TEXT, bare
 from core.render.listing import Listing, resolve
 from core.render.rendered import Lines, Rendered
+from core.render.wgsl_lines.launch import FACT
 from core.render.wgsl_lines.layout import (
-    FACT,
     PACK,
     VARIABLES,
     entry_of,
-    launch_fact,
+    launch_of,
     layout_of,
     name_of,
     whole_words,
 )
 from core.render.wgsl_lines.memory import Memory
 from core.render.wgsl_lines.ops import DIVISION, HELPERS, alu, bitcast, cast
-from core.render.wgsl_lines.types import NOT_FINITE, TYPES, bare, literal
+from core.render.wgsl_lines.types import NOT_FINITE, TYPES, literal
 from core.target import Target
 from core.uop.ops import GroupOp, Ops
 from core.uop.pointer import pointer_of
@@ -54,7 +54,6 @@ class _Walk:
         self.memory: dict[UOp, Memory] = dict(self.layout.memory)
         self.values: dict[UOp, tuple[str, ...]] = {}
         self.behind: dict[UOp, tuple[int, ...]] = {}
-        self.bounds = list(accumulate(int(u.op in _bounds) for u in listing.uops))
         self.helpers: dict[str, None] = {}
         self.not_finite = False
         self.shared_bytes = 0
@@ -87,7 +86,7 @@ class _Walk:
         self.lines.at = self.module.at = self.listing.position[u]
         if u.op in GroupOp.Elementwise:
             self.compute(u)
-        elif u.op not in _nothing:
+        elif u.op not in NO_TEXT:
             handler = _handlers.get(u.op)
             if handler is None:
                 raise self.listing.unsupported(u)
@@ -108,7 +107,7 @@ class _Walk:
             return
         short = len(users) == 1 and len(texts) == 1 and len(texts[0]) <= _LONGEST
         if short and u.dtype.bits < 64 and users[0].op in _inlining \
-                and self._same_block(u, users[0]):  # fmt: skip
+                and self.listing.same_block(u, users[0]):  # fmt: skip
             self.values[u] = (texts[0],)
             own = [p for s in u.src for p in self.behind.get(resolve(s), ())]
             self.behind[u] = (*own, self.listing.position[u])
@@ -149,10 +148,6 @@ class _Walk:
         if u.op in DIVISION and u.dtype.bits == 64:
             self.helpers[DIVISION[u.op]] = None
         return alu(u, operands, self.listing)
-
-    def _same_block(self, u: UOp, user: UOp) -> bool:
-        """Whether nothing begins or ends a block between the two."""
-        return self.bounds[self.listing.position[u]] == self.bounds[self.listing.position[user]]
 
     def vectorize(self, u: UOp) -> None:
         self.values[u] = tuple(self.lane(s) for s in u.src)
@@ -327,28 +322,14 @@ class _Walk:
             out.add(f"  if (counted >= {total}) {{ return; }}")
         out.extend(self.lines)
         out.add("}")
-        return out.finish({FACT: launch_fact(listing, layout)})
+        return out.finish({FACT: launch_of(listing, layout).to_json()})
 
 
 def _binding(at: int, space: str, name: str, kind: str) -> str:
     return f"@group(0) @binding({at}) var<{space}> {name}: {kind};"
 
 
-_bounds = frozenset({Ops.RANGE, Ops.END, Ops.IF, Ops.ENDIF, Ops.BARRIER})
 _inlining = GroupOp.Elementwise | {Ops.STORE, Ops.INDEX, Ops.IF}
-_nothing = frozenset(
-    {
-        Ops.CONST,
-        Ops.VCONST,
-        Ops.INDEX,
-        Ops.AFTER,
-        Ops.COMMIT,
-        Ops.WAIT,
-        Ops.GROUP,
-        Ops.NOOP,
-        Ops.SINK,
-    }
-)
 _handlers: dict[Ops, Callable[[_Walk, UOp], None]] = {
     Ops.DEFINE_GLOBAL: _Walk.define,
     Ops.DEFINE_LOCAL: _Walk.define,

@@ -6,22 +6,21 @@ makes the same ones. Runs nothing but the reference.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import numpy as np
 
 from core.compile import compile_kernel
-from core.dtype import dtypes
+from core.dtype import DType, PtrDType, dtypes
 from core.errors import RunError
 from core.helpers import ceildiv
 from core.prove.rounding import of_result
-from core.render.wgsl_lines.layout import FACT
+from core.render.wgsl_lines.launch import Argument, launch_in
 from core.runtime.numeric import Array, from_memory
 from core.runtime.reference.generated import bounds_of, generated, mix
 from core.runtime.reference.kernel import evaluate_kernel
-from core.runtime.reference.spans import index_spans
+from core.runtime.reference.spans import Span, index_spans
 from core.target import Target, target_named
 from core.toolchain.program import Program
 from core.trial.difference import summed_products
@@ -46,41 +45,10 @@ def shaders_of(ast: UOp, change: Change) -> Data:
     plain = compile_kernel(ast, target, ())
     variables = largest_variables(ast)
     spans = index_spans(ast.toposort())
-    stored, rounded = outputs_of(ast), summed_products(ast)
-    said: list[Data] = []
-    held: list[Array] = []
-    for number_, pointer in enumerate(arguments(ast)):
-        dtype, size = pointer.dtype.base, int(cast("Any", pointer.dtype).size)
-        span = spans.get(number_)
-        is_float = dtypes.is_float(dtype)
-        said.append(
-            {
-                "number": number_,
-                "name": f"data{number_}",
-                "dtype": dtype.name,
-                "size": size,
-                "shape": list(shape_of(ast, number_, size)),
-                "table": list(rows_and_columns(ast, number_, size)),
-                "written": number_ in stored,
-                "allowed": of_result((dtype.name, *rounded), 1.0) if is_float else 0,
-                "span": None if span is None or is_float else list(bounds_of(dtype, span)),
-            }
-        )
-    why = _too_much(plain)
-    expected: list[Data] | None = None
-    if not why:
-        held = [
-            generated(n, p.dtype.base, int(cast("Any", p.dtype).size), spans.get(n))
-            for n, p in enumerate(arguments(ast))
-        ]
-        try:
-            evaluate_kernel(ast, held, variables, 4 * MOST_BYTES)
-            expected = [_sampled(n, held[n], ast) for n in stored]
-        except RunError as error:
-            why = error.what
+    expected, why = _expected(ast, plain, variables, spans)
     return {
         "name": made.name,
-        "arguments": said,
+        "arguments": _arguments(ast, spans),
         "variables": [{"name": n, "value": v} for n, v in variables.items()],
         "made": _shader(made, variables, target),
         "plain": _shader(plain, variables, target),
@@ -89,6 +57,51 @@ def shaders_of(ast: UOp, change: Change) -> Data:
         "flops": made.flops,
         "bytes": made.bytes,
     }
+
+
+def _arguments(ast: UOp, spans: Mapping[int, Span]) -> list[Data]:
+    """Every pointer argument as `ShaderArgument` of the page."""
+    stored, rounded = outputs_of(ast), summed_products(ast)
+    rows: list[Data] = []
+    for at, pointer in enumerate(arguments(ast)):
+        dtype, size, span = pointer.dtype.base, _size_of(pointer), spans.get(at)
+        is_float = dtypes.is_float(dtype)
+        rows.append(
+            {
+                "number": at,
+                "name": f"data{at}",
+                "dtype": dtype.name,
+                "size": size,
+                "shape": list(shape_of(ast, at, size)),
+                "table": list(rows_and_columns(ast, at, size)),
+                "written": at in stored,
+                "allowed": of_result((dtype.name, *rounded), 1.0) if is_float else 0,
+                "span": None if span is None or is_float else list(bounds_of(dtype, span)),
+            }
+        )
+    return rows
+
+
+def _size_of(pointer: UOp) -> int:
+    assert isinstance(pointer.dtype, PtrDType)
+    return pointer.dtype.size
+
+
+def _expected(
+    ast: UOp, plain: Program, variables: Mapping[str, int], spans: Mapping[int, Span]
+) -> tuple[list[Data] | None, str]:
+    """What the reference computes on generated inputs; or None, and why it was not asked."""
+    if why := _too_much(plain):
+        return None, why
+    memory = [
+        generated(at, pointer.dtype.base, _size_of(pointer), spans.get(at))
+        for at, pointer in enumerate(arguments(ast))
+    ]
+    try:
+        evaluate_kernel(ast, memory, variables, 4 * MOST_BYTES)
+    except RunError as error:
+        return None, error.what
+    return [_sampled(at, memory[at], ast) for at in outputs_of(ast)], ""
 
 
 def _too_much(program: Program) -> str:
@@ -110,31 +123,29 @@ def _sampled(output: int, values: Array, ast: UOp) -> Data:
 
 def _shader(program: Program, variables: Mapping[str, int], target: Target) -> Data:
     """`Shader` of the page: the text, and its launch with these values of variables."""
-    launch = json.loads(program.source.facts[FACT])
+    launch = launch_in(program.source.facts)
     bindings: list[Data] = []
-    for one in launch["bindings"]:
-        kind = "storage" if one["written"] else "read-only-storage"
-        bindings.append(_binding(one["binding"], kind, _bytes(one), [_part(one["argument"], 0)]))
-    if (packed := launch["packed"]) is not None:
-        parts = [_part(one["argument"], 4 * one["word"]) for one in packed["arguments"]]
-        bindings.append(_binding(packed["binding"], "storage", 4 * packed["words"], parts))
+    for one in launch.bindings:
+        kind = "storage" if one.written else "read-only-storage"
+        bindings.append(_binding(one.binding, kind, _bytes(one), [_part(one.argument, 0)]))
+    if (packed := launch.packed) is not None:
+        parts = [_part(one.argument, 4 * one.word) for one in packed.arguments]
+        bindings.append(_binding(packed.binding, "storage", 4 * packed.words, parts))
     x, y, z = program.groups(variables)
-    if (uniform := launch["uniform"]) is not None:
-        words = [variables[name] for name in uniform["variables"]]
-        words += [x, y, z] if uniform["grid"] else []
+    if (uniform := launch.uniform) is not None:
+        words = [variables[name] for name in uniform.variables]
+        words += [x, y, z] if uniform.grid else []
         values = [{"argument": None, "value": w, "offset": 4 * i} for i, w in enumerate(words)]
-        bindings.append(_binding(uniform["binding"], "uniform", 4 * len(words), values))
-    if launch["folded"]:
+        bindings.append(_binding(uniform.binding, "uniform", 4 * len(words), values))
+    if launch.folded:
         most = target.groups_max
         x, y, z = min(x * y * z, most), ceildiv(x * y * z, most), 1
     return {
         "text": program.source.text,
-        "entry": launch["entry"],
+        "entry": launch.entry,
         "opts": None,
         "groups": [x, y, z],
         "bindings": bindings,
-        "features": launch.get("features", []),
-        "limits": launch.get("limits", {}),
     }
 
 
@@ -146,6 +157,6 @@ def _part(argument: int, offset: int) -> Data:
     return {"argument": argument, "value": None, "offset": offset}
 
 
-def _bytes(argument: Mapping[str, Any]) -> int:
-    dtype = getattr(dtypes, argument["dtype"])
-    return 4 * ceildiv(int(argument["elements"]) * dtype.itemsize, 4)
+def _bytes(argument: Argument) -> int:
+    dtype: DType = getattr(dtypes, argument.dtype)
+    return 4 * ceildiv(argument.elements * dtype.itemsize, 4)

@@ -7,7 +7,8 @@ the reference runs the program before and after.
 
 from __future__ import annotations
 
+from core.passes.wgsl.narrow import narrowed
 from core.passes.wgsl.operations import operations
-from core.passes.wgsl.pairs import narrowed, pairs
+from core.passes.wgsl.pairs import pairs
 
 __all__ = ["narrowed", "operations", "pairs"]

@@ -1,8 +1,7 @@
 """Pairs: integers of 64 bits are two words of 32, the lower first.
 
-Where bounds prove that 32 bits hold what is computed, it is computed in 32 bits; that is done
-first, because nothing is known of the bounds of a pair. Memory keeps its elements of 64 bits: a
-LOAD gives one whole, a STORE takes one. Division stays one operation of numbers without a sign.
+Memory keeps its elements of 64 bits: a LOAD gives one whole, a STORE takes one. Division stays one
+operation of unsigned numbers. What fits into 32 bits has been narrowed before (`narrow.py`).
 """
 
 from __future__ import annotations
@@ -11,9 +10,9 @@ from typing import Final
 
 from core.dtype import DType, dtypes
 from core.passes.ptx.integers import converted
-from core.passes.wgsl.floats import float_of_word
+from core.passes.wgsl.floats import float_of_word, is_nan
 from core.target import Target
-from core.uop import GroupOp, Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
+from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
 from core.uop.facts.meaning import UNLESS_ZERO
 
 _word: Final = dtypes.uint32
@@ -21,139 +20,11 @@ _int: Final = dtypes.int32
 _pair: Final = dtypes.uint32.vec(2)
 _wide: Final = (dtypes.int64, dtypes.uint64)
 _LOW: Final = 0xFFFFFFFF
-_BY_LOW_BITS: Final = (Ops.ADD, Ops.SUB, Ops.MUL, Ops.NEG, Ops.AND, Ops.OR, Ops.XOR, Ops.MULACC)
-"""Whose low bits depend on the low bits of their operands alone."""
-
-
-def _narrow_for(u: UOp) -> DType | None:
-    """The dtype of 32 bits that holds every value of an integer; None where none does."""
-    for dtype in (_int, _word):
-        if dtypes.min(dtype) <= u.vmin and u.vmax <= dtypes.max(dtype):
-            return dtype
-    return None
 
 
 def _shift(op: Ops, x: UOp, n: UOp) -> UOp:
     """A shift by an amount without a sign, whatever is shifted."""
     return UOp(op, x.dtype, (x, n))
-
-
-def _fit(dtype: DType, *values: UOp) -> bool:
-    return all(dtypes.min(dtype) <= v.vmin and v.vmax <= dtypes.max(dtype) for v in values)
-
-
-@rule(UPat(_BY_LOW_BITS, _wide, name="x"))
-def narrowed_by_low_bits(x: UOp) -> UOp | None:
-    """a + b -> int64(int32(a) + int32(b))  where 32 bits hold the sum"""
-    narrow = _narrow_for(x)
-    if narrow is None:
-        return None
-    src = [converted_low(s, narrow) for s in x.src]
-    return src[0].alu(x.op, *src[1:]).cast(x.dtype)
-
-
-def converted_low(x: UOp, dtype: DType) -> UOp:
-    """The low bits of an integer as `dtype`."""
-    if x.op is Ops.CONST:
-        value = x.arg & _LOW
-        signed = not dtypes.is_unsigned(dtype) and value >> 31
-        return UOp.const(dtype, value - (1 << 32) if signed else value)
-    if x.op is Ops.CAST and x.src[0].dtype is dtype:
-        return x.src[0]
-    return x.cast(dtype)
-
-
-@rule(UPat((Ops.IDIV, Ops.MOD, Ops.MAX), _wide, src=(UPat.var("a"), UPat.var("b")), name="x"))
-def narrowed_division(x: UOp, a: UOp, b: UOp) -> UOp | None:
-    """a / b -> int64(int32(a) / int32(b))  where 32 bits hold both, and the result"""
-    for dtype in (_int, _word):
-        if _fit(dtype, a, b, x):
-            made = UOp(x.op, dtype, (converted_low(a, dtype), converted_low(b, dtype)), x.arg)
-            return made.cast(x.dtype)
-    return None
-
-
-@rule(UPat(Ops.SHR, _wide, src=(UPat.var("a"), UPat.var("n", _word)), name="x"))
-def narrowed_shift(x: UOp, a: UOp, n: UOp) -> UOp | None:
-    """a >> n -> int64(int32(a) >> n)  where 32 bits hold a, for an n below 32"""
-    narrow = _narrow_for(a)
-    if narrow is None or n.vmax > 31:
-        return None
-    return _shift(Ops.SHR, converted_low(a, narrow), n).cast(x.dtype)
-
-
-@rule(UPat(Ops.SHL, _wide, src=(UPat.var("a"), UPat.var("n", _word)), name="x"))
-def narrowed_shift_left(x: UOp, a: UOp, n: UOp) -> UOp | None:
-    """a << n -> int64(int32(a) << n)  where 32 bits hold that, for an n below 32"""
-    narrow = _narrow_for(x)
-    if narrow is None or n.vmax > 31:
-        return None
-    return _shift(Ops.SHL, converted_low(a, narrow), n).cast(x.dtype)
-
-
-@rule(UPat(GroupOp.Comparison, src=(UPat.var("a", _wide), UPat.var("b")), name="x"))
-def narrowed_comparison(x: UOp, a: UOp, b: UOp) -> UOp | None:
-    """a < b -> int32(a) < int32(b)  where 32 bits hold both"""
-    for dtype in (_int, _word):
-        if _fit(dtype, a, b):
-            return converted_low(a, dtype).alu(x.op, converted_low(b, dtype))
-    return None
-
-
-@rule(UPat(Ops.WHERE, _wide, src=(UPat.var("c"), UPat.var("a"), UPat.var("b")), name="x"))
-def narrowed_choice(x: UOp, c: UOp, a: UOp, b: UOp) -> UOp | None:
-    """c ? a : b -> int64(c ? int32(a) : int32(b))  where 32 bits hold both"""
-    narrow = _narrow_for(x)
-    if narrow is None or not _fit(narrow, a, b):
-        return None
-    return c.where(converted_low(a, narrow), converted_low(b, narrow)).cast(x.dtype)
-
-
-@rule(UPat(Ops.CAST, (_int, _word), src=(UPat(Ops.CAST, _wide, src=(UPat.var("x"),)),),
-           name="cast"))  # fmt: skip
-def there_and_back(cast: UOp, x: UOp) -> UOp | None:
-    """int32(int64(x: int32)) -> x"""
-    return x.cast(cast.dtype) if dtypes.is_int(x.dtype) and x.dtype.bits <= 32 else None
-
-
-@rule(UPat(Ops.CAST, dtypes.float32, src=(UPat.var("x", _wide),), name="cast"))
-def narrowed_conversion(cast: UOp, x: UOp) -> UOp | None:
-    """float32(x: int64) -> float32(int32(x))  where 32 bits hold x"""
-    narrow = _narrow_for(x)
-    if narrow is None:
-        return None
-    word = converted_low(x, narrow)
-    return float_of_word(word) if narrow is _word else word.cast(cast.dtype)
-
-
-@rule(UPat(Ops.INDEX, src=(UPat.var("p"), UPat.var("i", _wide)), allow_any_len=True, name="place"))
-def narrowed_index(place: UOp, p: UOp, i: UOp) -> UOp:
-    """p[i: int64] -> p[int32(i)];  no binding has elements beyond"""
-    return place.rebuild((p, converted_low(i, _int), *place.src[2:]))
-
-
-narrowing = PatternMatcher(
-    [
-        narrowed_by_low_bits,
-        narrowed_division,
-        narrowed_shift,
-        narrowed_shift_left,
-        narrowed_comparison,
-        narrowed_choice,
-        narrowed_conversion,
-        there_and_back,
-        narrowed_index,
-    ],
-    name="wgsl: narrow",
-)
-
-
-def narrowed(sink: UOp, target: Target) -> UOp:
-    """The kernel with integers of 32 bits where bounds prove that these are enough."""
-    return graph_rewrite(sink, narrowing, target, name="wgsl: narrow")
-
-
-# what is left is pairs
 
 
 def halves(x: UOp) -> tuple[UOp, UOp]:
@@ -460,7 +331,6 @@ def pair_of_float(cast: UOp, x: UOp) -> UOp:
     negative = bits.bitcast(_int) < 0
     signed = not dtypes.is_unsigned(cast.dtype)
     beyond = UOp.const(_int, 127 + (62 if signed else 63)) < exponent
-    nan = UOp.const(_word, 0x7F800000) < (bits & 0x7FFFFFFF)
     if signed:
         size = whole(low, high, cast.dtype)
         found = _chosen(negative, _subtracted(cast.const_like(0), size), (low, high))
@@ -470,7 +340,7 @@ def pair_of_float(cast: UOp, x: UOp) -> UOp:
     else:
         most = halves(cast.const_like(int(dtypes.max(cast.dtype))))
         found = _chosen(negative, (zero, zero), _chosen(beyond, most, (low, high)))
-    return whole(*_chosen(nan, (zero, zero), found), cast.dtype)
+    return whole(*_chosen(is_nan(x), (zero, zero), found), cast.dtype)
 
 
 pairs_matcher: Final = PatternMatcher(

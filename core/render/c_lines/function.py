@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from itertools import accumulate
 
 from core.dtype import AddrSpace, DType, PtrDType, dtypes
 from core.render.c_lines.dialect import Dialect
 from core.render.c_lines.matrix import Helper, name_of
 from core.render.c_lines.ops import alu, bitcast, cast, helper, literal
+from core.render.expressions import NO_TEXT, bare
 from core.render.listing import Listing, resolve
 from core.render.rendered import Lines, Rendered
 from core.tensor_cores import TensorCore
@@ -43,7 +43,6 @@ class _Walk:
         self.structs: dict[tuple[str, int], str] = {}
         self.values: dict[UOp, tuple[str, ...]] = {}
         self.behind: dict[UOp, tuple[int, ...]] = {}
-        self.bounds = list(accumulate(int(u.op in _bounds) for u in listing.uops))
         self.uses: dict[UOp, list[UOp]] = {}
         self.stores: dict[UOp, list[int]] = {}
         for u in listing.written:
@@ -74,7 +73,7 @@ class _Walk:
         self.lines.at = self.listing.position[u]
         if u.op in GroupOp.Elementwise:
             self.compute(u, [self.expression(u, lane) for lane in range(u.dtype.count)])
-        elif u.op not in _nothing:
+        elif u.op not in NO_TEXT:
             handler = _handlers.get(u.op)
             if handler is None:
                 raise self.listing.unsupported(u)
@@ -98,7 +97,7 @@ class _Walk:
         """Binds `u` to expressions, in place or as variables."""
         users = self.uses.get(u, [])
         short = len(users) == 1 and len(texts) == 1 and len(texts[0]) <= _LONGEST
-        if short and users[0].op in _inlining and self._same_block(u, users[0]):
+        if short and users[0].op in _inlining and self.listing.same_block(u, users[0]):
             self.values[u] = (texts[0],)
             own = [p for s in u.src for p in self.behind.get(resolve(s), ())]
             self.behind[u] = (*own, self.listing.position[u])
@@ -106,12 +105,8 @@ class _Walk:
         at, to = self.listing.position[u], self.dialect.types[u.dtype.name]
         names = [f"v{at}" if len(texts) == 1 else f"v{at}_{i}" for i in range(len(texts))]
         for name, text in zip(names, texts, strict=True):
-            self.put(f"{to} {name} = {_bare(text)};", *u.src)
+            self.put(f"{to} {name} = {bare(text)};", *u.src)
         self.values[u] = tuple(names)
-
-    def _same_block(self, u: UOp, user: UOp) -> bool:
-        """Whether nothing begins or ends a block between the two."""
-        return self.bounds[self.listing.position[u]] == self.bounds[self.listing.position[user]]
 
     def vectorize(self, u: UOp) -> None:
         self.values[u] = tuple(self.lane(s) for s in u.src)
@@ -125,7 +120,7 @@ class _Walk:
         if not self.dialect.shuffle:
             raise self.listing.unsupported(u)
         name, to = f"v{self.listing.position[u]}", self.dialect.types[u.dtype.name]
-        text = self.dialect.shuffle.format(x=_bare(self.lane(u.src[0])), mask=u.arg)
+        text = self.dialect.shuffle.format(x=bare(self.lane(u.src[0])), mask=u.arg)
         self.put(f"{to} {name} = {text};", *u.src)  # a statement: all lanes have to run it
         self.values[u] = (name,)
 
@@ -149,7 +144,7 @@ class _Walk:
         helper = Helper(core, name_of(core), (a, b, c), self.dialect.helper)
         self.products[helper] = None
         values = [
-            self.value(struct, [_bare(self.lane(s, i)) for i in range(s.dtype.count)])
+            self.value(struct, [bare(self.lane(s, i)) for i in range(s.dtype.count)])
             for struct, s in zip(helper.structs, u.src, strict=True)
         ]
         name = f"v{self.listing.position[u]}"
@@ -181,7 +176,7 @@ class _Walk:
 
     def place(self, index: UOp, extra: int = 0) -> tuple[str, str]:
         """(pointer, offset) of the element `extra` after an address."""
-        offset = _bare(self.lane(index.src[1]))
+        offset = bare(self.lane(index.src[1]))
         if extra:
             constant = resolve(index.src[1])
             number = constant.op is Ops.CONST
@@ -240,7 +235,7 @@ class _Walk:
         node = u
         while True:
             users = self.uses.get(node, [])
-            if len(users) != 1 or not self._same_block(node, users[0]):
+            if len(users) != 1 or not self.listing.same_block(node, users[0]):
                 end = node  # a statement of its own
                 break
             if users[0].op is Ops.STORE:
@@ -264,7 +259,7 @@ class _Walk:
         dtype = value.dtype.scalar()
         for first, count in self.pieces(index, dtype, value.dtype.count):
             pointer, offset = self.place(index, first)
-            values = [_bare(self.lane(value, first + i)) for i in range(count)]
+            values = [bare(self.lane(value, first + i)) for i in range(count)]
             if count == 1:
                 self.put(f"{pointer}[{offset}] = {values[0]};", *index.src, value)
             else:
@@ -288,7 +283,7 @@ class _Walk:
         self.put("}")
 
     def condition(self, u: UOp) -> None:
-        self.put(f"if ({_bare(self.lane(u.src[0]))}) {{", u.src[0])
+        self.put(f"if ({bare(self.lane(u.src[0]))}) {{", u.src[0])
         self.depth += 1
 
     def barrier(self, u: UOp) -> None:
@@ -332,33 +327,7 @@ class _Walk:
         return out.finish()
 
 
-def _bare(text: str) -> str:
-    """`text` without parentheses around all of it."""
-    if not (text.startswith("(") and text.endswith(")")):
-        return text
-    depth = 0
-    for at, letter in enumerate(text):
-        depth += (letter == "(") - (letter == ")")
-        if depth == 0 and at < len(text) - 1:
-            return text
-    return text[1:-1]
-
-
-_bounds = frozenset({Ops.RANGE, Ops.END, Ops.IF, Ops.ENDIF, Ops.BARRIER})
 _inlining = GroupOp.Elementwise | {Ops.STORE, Ops.INDEX, Ops.LOAD, Ops.IF}
-_nothing = frozenset(
-    {
-        Ops.CONST,
-        Ops.VCONST,
-        Ops.INDEX,
-        Ops.AFTER,
-        Ops.COMMIT,
-        Ops.WAIT,
-        Ops.GROUP,
-        Ops.NOOP,
-        Ops.SINK,
-    }
-)
 _handlers: dict[Ops, Callable[[_Walk, UOp], None]] = {
     Ops.DEFINE_GLOBAL: _Walk.define,
     Ops.DEFINE_LOCAL: _Walk.define,

@@ -1,19 +1,18 @@
-"""`Layout`: which argument of a kernel is bound where, and what else a launch has to bring.
+"""`Layout`: where each argument of a kernel is bound, and the `Launch` that follows from it.
 
-A launch reads it as data, from the fact `launch` of the text: here in Python, in a page in
-JavaScript. Never writes WGSL.
+Never writes WGSL.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from core.dtype import AddrSpace, DType, PtrDType, dtypes
 from core.render.listing import Listing, resolve
+from core.render.wgsl_lines.launch import Bound, Launch, Packed, Part, Size, Uniform
 from core.render.wgsl_lines.memory import Memory, bits_in_memory
 from core.target import Target
 from core.uop.ops import Ops
@@ -24,8 +23,6 @@ PACK: Final = "packed"
 """The array of words that holds arguments beyond those with a binding of their own."""
 VARIABLES: Final = "variables"
 """The uniform buffer of variables and of the size of a folded grid."""
-FACT: Final = "launch"
-"""The fact of a text that has the layout, as JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,49 +110,40 @@ def layout_of(listing: Listing, target: Target) -> Layout:
 _GRID: Final = ("groups_x", "groups_y", "groups_z")
 
 
-def launch_fact(listing: Listing, layout: Layout) -> str:
-    """What a launch needs, as JSON: see docs/webgpu.md."""
-    bindings: list[dict[str, Any]] = [
-        {"binding": at, **_argument(u, listing)} for at, u in enumerate(layout.bound)
-    ]
-    at = len(layout.bound)
-    packed: dict[str, Any] | None = None
+def launch_of(listing: Listing, layout: Layout) -> Launch:
+    """What a launch of the kernel needs."""
+    bound = tuple(Bound(*_described(u, listing), at) for at, u in enumerate(layout.bound))
+    at = len(bound)
+    packed, uniform = None, None
     if layout.packed:
-        parts = [{"word": layout.memory[u].start, **_argument(u, listing)} for u in layout.packed]
-        last = layout.packed[-1]
-        assert isinstance(last.dtype, PtrDType)
-        words = layout.memory[last].start + layout.memory[last].words_of(last.dtype.size)
-        packed = {"binding": at, "words": words, "arguments": parts}
+        parts = tuple(Part(*_described(u, listing), layout.memory[u].start) for u in layout.packed)
+        last = parts[-1]
+        words = last.word + layout.memory[layout.packed[-1]].words_of(last.elements)
+        packed = Packed(at, words, parts)
         at += 1
-    said: dict[str, Any] = {
-        "entry": entry_of(listing),
-        "workgroup": list(listing.local_size),
-        "grid": [size(n) for n in listing.grid],
-        "folded": layout.folded,
-        "bindings": bindings,
-        "packed": packed,
-        "uniform": None,
-    }
     if layout.fields:
-        names = [v.arg[0] for v in listing.variables]
-        ranges = {v.arg[0]: [v.arg[1], v.arg[2]] for v in listing.variables}
-        said["uniform"] = {"binding": at, "variables": names, "grid": layout.folded}
-        said["variables"] = ranges
-    return json.dumps(said, separators=(",", ":"))
+        uniform = Uniform(at, tuple(v.arg[0] for v in listing.variables), layout.folded)
+    x, y, z = listing.grid
+    return Launch(
+        entry=entry_of(listing),
+        workgroup=listing.local_size,
+        grid=(size(x), size(y), size(z)),
+        folded=layout.folded,
+        bindings=bound,
+        packed=packed,
+        uniform=uniform,
+        variables={v.arg[0]: (v.arg[1], v.arg[2]) for v in listing.variables},
+    )
 
 
-def _argument(u: UOp, listing: Listing) -> dict[str, Any]:
+def _described(u: UOp, listing: Listing) -> tuple[int, str, int, bool]:
+    """The fields of `Argument`."""
     assert isinstance(u.dtype, PtrDType)
-    return {
-        "argument": u.arg,
-        "dtype": u.dtype.base.name,
-        "elements": u.dtype.size,
-        "written": u in listing.stored,
-    }
+    return u.arg, u.dtype.base.name, u.dtype.size, u in listing.stored
 
 
-def size(u: UOp) -> int | str | list[Any]:
-    """A size of a grid as data: a number, the name of a variable, or an op and its operands."""
+def size(u: UOp) -> Size:
+    """A size of the grid as data."""
     if u.op is Ops.CONST:
         return int(u.arg)
     if u.op is Ops.DEFINE_VAR:

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 from core.dtype import DType, dtypes
 from core.helpers import ceildiv
-from core.render.wgsl_lines.types import TYPES, bare
+from core.render.expressions import bare
+from core.render.wgsl_lines.types import TYPES
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,15 +60,3 @@ def _float(value: float) -> str:
         return f"bitcast<f32>({to_bits(value, dtypes.float32)}u)"
     text = f"{value!r}f"
     return f"({text})" if text.startswith("-") else text
-
-
-def bare(text: str) -> str:
-    """`text` without parentheses around all of it."""
-    if not (text.startswith("(") and text.endswith(")")):
-        return text
-    depth = 0
-    for at, letter in enumerate(text):
-        depth += (letter == "(") - (letter == ")")
-        if depth == 0 and at < len(text) - 1:
-            return text
-    return text[1:-1]

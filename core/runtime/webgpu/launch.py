@@ -6,7 +6,6 @@ asks for or lies in the memory of another argument, is copied to memory of its o
 
 from __future__ import annotations
 
-import json
 import re
 import struct
 import time
@@ -16,6 +15,7 @@ from typing import Any, Final
 
 from core.errors import CompileError
 from core.helpers import prod
+from core.render.wgsl_lines.launch import launch_in
 from core.runtime.allocator import Place
 from core.runtime.base import values_of
 from core.runtime.buffer import Buffer
@@ -44,7 +44,7 @@ class WebGpuRunner:
 
     def __init__(self, queue: Queue, allocator: WebGpuAllocator, program: Program) -> None:
         self._queue, self._allocator, self._program = queue, allocator, program
-        self._launch: Mapping[str, Any] = json.loads(program.source.facts["launch"])
+        self._launch = launch_in(program.source.facts)
         self._multiple = int(queue.device.limits["min-storage-buffer-offset-alignment"])
         self._limit = int(queue.device.limits["max-compute-workgroups-per-dimension"])
         self._uniforms: dict[bytes, Any] = {}
@@ -54,7 +54,7 @@ class WebGpuRunner:
                 module = queue.device.create_shader_module(code=program.source.text)
                 self._pipeline = queue.device.create_compute_pipeline(
                     layout="auto",
-                    compute={"module": module, "entry_point": self._launch["entry"]},
+                    compute={"module": module, "entry_point": self._launch.entry},
                 )
                 self._layout = self._pipeline.get_bind_group_layout(0)
             except Exception as error:
@@ -117,8 +117,8 @@ class WebGpuRunner:
     def _bound(self, buffers: Sequence[Buffer], temporary: list[Handle]) -> list[_Bound]:
         bound: list[_Bound] = []
         used: dict[int, list[tuple[int, int]]] = {}
-        for one in self._launch["bindings"]:
-            buffer = buffers[one["argument"]]
+        for one in self._launch.bindings:
+            buffer = buffers[one.argument]
             handle: Handle = buffer.handle
             size = -(-max(1, buffer.nbytes) // _WORD) * _WORD
             end = buffer.offset + size
@@ -132,35 +132,35 @@ class WebGpuRunner:
             temporary.append(own)
             place = Place(self._allocator, handle, buffer.offset)
             self._copied(Place(self._allocator, own), place, buffer.nbytes)
-            back = ((place, 0, buffer.nbytes),) if one["written"] else ()
+            back = ((place, 0, buffer.nbytes),) if one.written else ()
             bound.append(_Bound(own, 0, buffer.nbytes, back))
         return bound + self._packed(buffers, temporary)
 
     def _packed(self, buffers: Sequence[Buffer], temporary: list[Handle]) -> list[_Bound]:
-        packed = self._launch["packed"]
+        packed = self._launch.packed
         if packed is None:
             return []
-        own = self._allocator.alloc(packed["words"] * _WORD)
+        own = self._allocator.alloc(packed.words * _WORD)
         temporary.append(own)
         back: list[tuple[Place, int, int]] = []
-        for one in packed["arguments"]:
-            buffer, start = buffers[one["argument"]], one["word"] * _WORD
+        for one in packed.arguments:
+            buffer, start = buffers[one.argument], one.word * _WORD
             place = Place(self._allocator, buffer.handle, buffer.offset)
             self._copied(Place(self._allocator, own, start), place, buffer.nbytes)
-            if one["written"]:
+            if one.written:
                 back.append((place, start, buffer.nbytes))
-        return [_Bound(own, 0, packed["words"] * _WORD, tuple(back))]
+        return [_Bound(own, 0, packed.words * _WORD, tuple(back))]
 
     def _copied(self, target: Place, source: Place, nbytes: int) -> None:
         self._allocator.copy(target, source, nbytes)
 
     def _uniform(self, groups: tuple[int, int, int], variables: Mapping[str, int]) -> Any:
-        about = self._launch["uniform"]
-        if about is None:
+        uniform = self._launch.uniform
+        if uniform is None:
             return None
-        given = values_of(self._program.name, about["variables"], variables)
+        given = values_of(self._program.name, uniform.variables, variables)
         values = [v & 0xFFFFFFFF for v in given]
-        values += groups if about["grid"] else ()
+        values += groups if uniform.grid else ()
         content = struct.pack(f"<{len(values)}I", *values)
         content += bytes(-len(content) % _UNIFORM)
         if content not in self._uniforms:
@@ -181,7 +181,7 @@ class WebGpuRunner:
         return self._queue.device.create_bind_group(layout=self._layout, entries=entries)
 
     def _dispatched(self, groups: tuple[int, int, int]) -> tuple[int, int, int]:
-        if not self._launch["folded"]:
+        if not self._launch.folded:
             return groups
         total = prod(groups)
         width = min(total, self._limit)

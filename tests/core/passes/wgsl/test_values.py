@@ -14,7 +14,7 @@ from core.errors import CompileError
 from core.passes.wgsl import narrowed, operations, pairs
 from core.passes.wgsl.floats import floats
 from core.passes.wgsl.integers import integers
-from core.passes.wgsl.pairs import narrowing
+from core.passes.wgsl.narrow import narrowing
 from core.passes.wgsl.pairs import pairs_matcher as pairing
 from core.render.wgsl_lines.ops import DIVISION
 from core.target import targets

@@ -15,6 +15,7 @@ from core.dtype import DType, dtypes
 from core.errors import CompileError, RunError
 from core.runtime.buffer import Buffer
 from core.runtime.device import Device
+from core.runtime.discover import findings
 from core.runtime.reference.kernel import evaluate_kernel
 from core.runtime.webgpu.launch import rejected
 from core.target import targets
@@ -218,3 +219,9 @@ def test_a_text_that_is_rejected_names_its_line() -> None:
     said = f"Shader '' parsing error: expected ';'\n  wgsl:{at + 1}:5\n"
     error = rejected(program, said)
     assert f"line {at + 1} of its WGSL: {lines[at].strip()}" in str(error)
+
+
+def test_the_adapter_is_named() -> None:
+    said = [f for f in findings() if f.device == "WEBGPU"]
+    assert [f.looked_for for f in said][:2] == ["wgpu", "adapter"]
+    assert "Vulkan" in said[1].found

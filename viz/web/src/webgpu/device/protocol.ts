@@ -10,7 +10,6 @@ export interface Adapter {
   software: boolean;
   /** Whether it has timestamps of its own. */
   timestamps: boolean;
-  features: string[];
 }
 
 /** Programs to run once, each on memory of its own, and then to time in turn. */

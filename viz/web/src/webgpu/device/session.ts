@@ -26,6 +26,7 @@ const RAISED = [
   "maxComputeWorkgroupSizeZ",
   "maxComputeWorkgroupsPerDimension",
 ] as const;
+/** Asked of the adapter where it has them: edited texts may use the last two. */
 const WANTED = ["timestamp-query", "shader-f16", "subgroups"] as const;
 
 export class Session {
@@ -105,28 +106,7 @@ export class Session {
     return made;
   }
 
-  /** Raises a GpuProblem where a shader needs what this GPU does not have. */
-  checkNeeds(shader: Shader): void {
-    for (const feature of shader.features)
-      if (!this.device.features.has(feature))
-        throw new GpuProblem(
-          `This kernel needs ${feature}, which this GPU does not have`,
-          this.adapter.name,
-          "Choose another device, or another kernel.",
-        );
-    for (const [name, needed] of Object.entries(shader.limits)) {
-      const there = (this.device.limits as unknown as Record<string, number | undefined>)[name] ?? 0;
-      if (needed > there)
-        throw new GpuProblem(
-          `This kernel needs ${name} of ${needed}; this GPU has ${there}`,
-          this.adapter.name,
-          "Choose another device, or a smaller kernel.",
-        );
-    }
-  }
-
   private async program(shader: Shader, trial: Trial): Promise<Program> {
-    this.checkNeeds(shader);
     const layout = this.device.createBindGroupLayout({
       entries: shader.bindings.map((one) => ({
         binding: one.binding,
@@ -362,7 +342,6 @@ function described(adapter: GPUAdapter): Adapter {
     name: software ? `${architecture || description}, on the processor` : words || "GPU",
     software,
     timestamps: adapter.features.has("timestamp-query"),
-    features: WANTED.filter((name) => adapter.features.has(name)),
   };
 }
 

@@ -51,7 +51,6 @@ class Side {
   async prepare(shaders: readonly Shader[], progress: (text: string) => void): Promise<void> {
     for (const [i, shader] of shaders.entries()) {
       progress(`compiling ${i + 1} of ${shaders.length}`);
-      this.session.checkNeeds(shader);
       const layout = this.session.device.createBindGroupLayout({
         entries: shader.bindings.map((one) => ({
           binding: one.binding,

@@ -25,10 +25,6 @@ export interface Shader {
   opts: string | null;
   groups: [number, number, number];
   bindings: ShaderBinding[];
-  /** Features of WebGPU without which it cannot be compiled: "shader-f16". */
-  features: string[];
-  /** Limits of WebGPU that it needs, by name, where they are above the defaults. */
-  limits: Record<string, number>;
 }
 
 /** A pointer argument of a kernel. */
