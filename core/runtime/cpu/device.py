@@ -23,7 +23,7 @@ from core.helpers import CPU_THREADS, ceildiv, notice
 from core.runtime.base import ComputeDevice, values_of
 from core.runtime.buffer import Buffer
 from core.runtime.cpu import native
-from core.runtime.cpu.helpers import Launches, helpers, shares
+from core.runtime.cpu.workers import Launches, shares, workers
 from core.runtime.host import HostAllocator
 from core.toolchain import llvm_compiler
 from core.toolchain.estimates import iterations_of
@@ -159,7 +159,7 @@ class CpuRunner:
 
     @property
     def share(self) -> tuple[int, int, int]:
-        """(iterations to share out, those of a piece, helpers)"""
+        """(iterations to divide, iterations of a piece, workers)"""
         return (self._iterations, *shares(self._iterations, cores()))
 
     def _at_once(self, args: list[int]) -> None:
@@ -174,9 +174,9 @@ class CpuRunner:
             launch = (ctypes.c_int64 * native.ENTRY)(
                 *self.call, ctypes.addressof(words), iterations, piece, wanted
             )
-            helping = helpers()
-            helping.grow(wanted)
-            native.run()(ctypes.addressof(launch), 1, helping.address)
+            own = workers()
+            own.grow(wanted)
+            native.run()(ctypes.addressof(launch), 1, own.address)
         else:
             self._shared_out_by_python(args)
 

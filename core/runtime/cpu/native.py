@@ -1,9 +1,9 @@
-"""LLVM IR of what launches kernels of the CPU: a list of launches as one call, and helper threads
-that share out the iterations of a kernel.
+"""LLVM IR that launches CPU kernels: a list of launches as one call, and the loop of the worker
+threads that share the iterations of a kernel.
 
-Whoever launches begins at once, and takes pieces of the work as helpers do: one that is not awake
-in time takes none. Helpers look for work for a few microseconds before they sleep, so that kernels
-that follow each other find them awake. Never decides how a kernel is shared out.
+The launching thread begins at once and takes pieces of the work as the workers do, so a worker that
+wakes too late takes none. Workers spin for a few microseconds before they sleep, so that kernels
+that follow each other find them awake. Never decides how a kernel is divided.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from typing import Any, Final
 from core.toolchain import llvm_compiler
 
 ENTRY: Final = 6
-"""Words of a launch: what calls the kernel, the kernel, its arguments, iterations to share out (0:
-none), iterations of a piece, helpers."""
+"""Words of a launch: the function that calls the kernel, the kernel, its arguments, iterations to
+divide (0: none), iterations of a piece, workers."""
 STATE: Final = 512
-"""Bytes of what helpers and launches have in common, a line of the cache for each word."""
+"""Bytes that workers and launches share: each word has a cache line of its own."""
 SPINS: Final = 2000
-"""How often a helper looks for work before it sleeps, some 20 microseconds."""
+"""How often a worker looks for work before it sleeps: about 20 microseconds."""
 GENERATION: Final = 0
-"""The word of 4 bytes that counts launches which were shared out; helpers wait for it."""
+"""Index of the 4-byte word that counts divided launches; workers wait for it to change."""
 OPEN: Final = 32
-"""That which says whether one is shared out now."""
+"""Index of the 4-byte word that is 1 while a launch is divided, else 0 or CLOSED."""
 CLOSED: Final = 2
-"""As OPEN: helpers are to end."""
+"""The value of the word OPEN that ends the workers."""
 _FUTEX: Final = {"x86_64": 202, "aarch64": 98}
 _PAUSE: Final = {
     "x86_64": ("llvm.x86.sse2.pause", "", ""),
@@ -37,6 +37,21 @@ _PAUSE: Final = {
 }
 """By processor: what lets the other thread of a core go on, its type and its argument."""
 
+_TAKE_PIECES: Final = """\
+take:
+  %from = atomicrmw add ptr %next, i64 %piece seq_cst
+  %left = icmp slt i64 %from, %all
+  br i1 %left, label %part, label %AFTER
+part:
+  %upto = add i64 %from, %piece
+  %before = icmp slt i64 %upto, %all
+  %to = select i1 %before, i64 %upto, i64 %all
+  %from32 = trunc i64 %from to i32
+  %to32 = trunc i64 %to to i32
+  call void %call(ptr %kernel, ptr %args, i32 %from32, i32 %to32)
+  br label %take
+"""
+"""Runs pieces of the divided launch until none is left, then goes on at AFTER."""
 _RUN: Final = """
 define void @uopviz_run(ptr %list, i64 %count, ptr %state) {
 entry:
@@ -62,9 +77,9 @@ launch:
   %kernel = load ptr, ptr %p1
   %args = load ptr, ptr %p2
   %all = load i64, ptr %p3
-  %helpers = load i64, ptr %p5
+  %workers = load i64, ptr %p5
   %end32 = trunc i64 %all to i32
-  %alone = icmp eq i64 %helpers, 0
+  %alone = icmp eq i64 %workers, 0
   br i1 %alone, label %whole, label %try
 try:
   %lock = cmpxchg ptr %busy, i32 0, i32 1 acq_rel monotonic
@@ -85,20 +100,9 @@ share:
   br i1 %wake, label %waking, label %take
 waking:
   %woken = call i64 (i64, ...)
-    @syscall(i64 FUTEX, ptr %gen, i32 129, i64 %helpers, i64 0, i64 0, i64 0)
+    @syscall(i64 FUTEX, ptr %gen, i32 129, i64 %workers, i64 0, i64 0, i64 0)
   br label %take
-take:
-  %from = atomicrmw add ptr %next, i64 %piece seq_cst
-  %left = icmp slt i64 %from, %all
-  br i1 %left, label %part, label %close
-part:
-  %upto = add i64 %from, %piece
-  %before = icmp slt i64 %upto, %all
-  %to = select i1 %before, i64 %upto, i64 %all
-  %from32 = trunc i64 %from to i32
-  %to32 = trunc i64 %to to i32
-  call void %call(ptr %kernel, ptr %args, i32 %from32, i32 %to32)
-  br label %take
+TAKE_PIECES(close)
 close:
   store atomic i32 0, ptr %open seq_cst, align 4
   br label %wait
@@ -133,8 +137,8 @@ declare void @PAUSE(KIND)
 declare i32 @sched_yield()
 """
 
-_HELP: Final = """
-define void @uopviz_help(ptr %state, i64 %number) {
+_WORK: Final = """
+define void @uopviz_work(ptr %state, i64 %number) {
 entry:
   %gen = getelementptr i8, ptr %state, i64 0
   %sleepers = getelementptr i8, ptr %state, i64 64
@@ -176,8 +180,8 @@ enter:
 stop:
   ret void
 wanted:
-  %helpers = load i64, ptr %p5
-  %asked = icmp slt i64 %number, %helpers
+  %workers = load i64, ptr %p5
+  %asked = icmp slt i64 %number, %workers
   br i1 %asked, label %begin, label %leave
 begin:
   %call = load ptr, ptr %job
@@ -186,18 +190,7 @@ begin:
   %all = load i64, ptr %p3
   %piece = load i64, ptr %p4
   br label %take
-take:
-  %from = atomicrmw add ptr %next, i64 %piece seq_cst
-  %left = icmp slt i64 %from, %all
-  br i1 %left, label %part, label %leave
-part:
-  %upto = add i64 %from, %piece
-  %before = icmp slt i64 %upto, %all
-  %to = select i1 %before, i64 %upto, i64 %all
-  %from32 = trunc i64 %from to i32
-  %to32 = trunc i64 %to to i32
-  call void %call(ptr %kernel, ptr %args, i32 %from32, i32 %to32)
-  br label %take
+TAKE_PIECES(leave)
 leave:
   %b = atomicrmw sub ptr %active, i32 1 seq_cst
   br label %look
@@ -208,7 +201,7 @@ declare void @PAUSE(KIND)
 
 
 def wake(address: int, count: int) -> None:
-    """Wakes helpers that sleep at the address of a state."""
+    """Wakes up to `count` workers that sleep at the address of a state."""
     private = 129
     ctypes.CDLL(None).syscall(
         ctypes.c_long(_FUTEX[platform.machine()]),
@@ -217,13 +210,15 @@ def wake(address: int, count: int) -> None:
 
 
 def available() -> bool:
-    """Whether helpers can sleep and be woken here: on Linux, on processors that are known."""
+    """Whether workers can sleep and be woken here: on Linux, on x86-64 and AArch64."""
     return sys.platform == "linux" and platform.machine() in _FUTEX
 
 
 def _loaded(text: str, name: str) -> llvm_compiler.Loaded:
     machine = platform.machine()
     pause, kind, value = _PAUSE[machine]
+    for label in ("close", "leave"):
+        text = text.replace(f"TAKE_PIECES({label})\n", _TAKE_PIECES.replace("AFTER", label))
     text = text.replace("PAUSE", pause).replace("KIND VALUE", kind + value).replace("KIND", kind)
     text = text.replace("FUTEX", str(_FUTEX[machine])).replace("SPINS", str(SPINS))
     return llvm_compiler.load(text, name)
@@ -231,23 +226,24 @@ def _loaded(text: str, name: str) -> llvm_compiler.Loaded:
 
 @lru_cache(maxsize=1)
 def run() -> Callable[[int, int, int], None]:
-    """Launches kernels one after the other: of a list at an address so many entries, with the
-    helpers of a state."""
+    """Runs a list of launches in order: (address of the list, number of launches, address of the
+    state of the workers)."""
     code = _loaded(_RUN, "uopviz_run")
     return _kept(ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p), code)
 
 
 @lru_cache(maxsize=1)
-def helping() -> Callable[[int, int], None]:
-    """What a helper does, given a state and its number, until the state is CLOSED."""
-    code = _loaded(_HELP, "uopviz_help")
+def worker() -> Callable[[int, int], None]:
+    """The loop of a worker, given the address of the state and its number, until the state is
+    CLOSED."""
+    code = _loaded(_WORK, "uopviz_work")
     return _kept(ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64), code)
 
 
 @lru_cache(maxsize=256)
 def calling(pointers: int, widths: tuple[int, ...], shared: bool) -> llvm_compiler.Loaded:
-    """What calls a kernel of so many pointers, then variables of so many bits, then, where it is
-    `shared` out, the first and last iteration; its arguments are words one after the other."""
+    """The function that calls a kernel with the words of its arguments: so many pointers, then
+    variables of so many bits, then, where it is `shared`, the first and the last iteration."""
     kinds = ["ptr"] * pointers + [f"i{bits}" for bits in widths]
     lines: list[str] = []
     for at, kind in enumerate(kinds):

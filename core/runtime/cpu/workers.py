@@ -1,7 +1,7 @@
-"""Threads that help to run kernels of the CPU, for as long as the process lives.
+"""Worker threads that run parts of CPU kernels, for as long as the process lives.
 
-A launch is a row of words (`native.ENTRY`); a list of them runs as one call of machine code, which
-lets go of the interpreter lock. Never decides which kernels are worth sharing out.
+A launch is a row of words (`native.ENTRY`); a list of launches runs as one call of machine code,
+which releases the interpreter lock. Never decides which kernels are worth dividing.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from core.helpers import ceildiv
 from core.runtime.cpu import native
 
 PIECES: Final = 4
-"""Pieces of a shared kernel for each thread: who is late leaves them to others."""
+"""Pieces of a divided kernel for each thread: faster threads take more of them."""
 _LINE: Final = 64
 
 
-class Helpers:
-    """What launches and the threads that help them have in common. There is one in a process."""
+class Workers:
+    """The worker threads of a process, and the memory that they share with launches."""
 
     def __init__(self) -> None:
         self._memory = ctypes.create_string_buffer(native.STATE + _LINE)
@@ -33,13 +33,13 @@ class Helpers:
         self._lock = threading.Lock()
 
     def grow(self, count: int) -> None:
-        """Sees to it that there are so many."""
+        """Starts threads until there are `count`."""
         if len(self._threads) >= count:
             return
         with self._lock:
             for number in range(len(self._threads), count):
                 thread = threading.Thread(
-                    target=native.helping(),
+                    target=native.worker(),
                     args=(self.address, number),
                     name=f"uopviz-cpu-{number}",
                     daemon=True,
@@ -48,7 +48,7 @@ class Helpers:
                 self._threads.append(thread)
 
     def end(self) -> None:
-        """Ends them: the code that they run goes with the interpreter."""
+        """Ends the threads: the code that they run is freed with the interpreter."""
         if self._threads:
             self._words[native.OPEN] = native.CLOSED
             self._words[native.GENERATION] += 1
@@ -58,29 +58,29 @@ class Helpers:
 
 
 class _One:
-    helpers: Helpers | None = None
+    workers: Workers | None = None
     lock = threading.Lock()
 
 
-def helpers() -> Helpers:
-    """Those of this process."""
-    found = _One.helpers
-    if found is None:
+def workers() -> Workers:
+    """The workers of this process."""
+    own = _One.workers
+    if own is None:
         with _One.lock:
-            found = _One.helpers
-            if found is None:
-                found = _One.helpers = Helpers()
-    return found
+            own = _One.workers
+            if own is None:
+                own = _One.workers = Workers()
+    return own
 
 
 def _end() -> None:
-    if _One.helpers is not None:
-        _One.helpers.end()
+    if _One.workers is not None:
+        _One.workers.end()
 
 
 def _forget() -> None:
-    """In a process that was forked no helper runs."""
-    _One.helpers, _One.lock = None, threading.Lock()
+    """A forked process has no threads but the one that forked."""
+    _One.workers, _One.lock = None, threading.Lock()
 
 
 atexit.register(_end)
@@ -89,7 +89,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def shares(iterations: int, threads: int) -> tuple[int, int]:
-    """(iterations of a piece, helpers) for a kernel on so many threads at most."""
+    """(iterations of a piece, workers) for a kernel on at most `threads` threads."""
     used = min(threads, iterations)
     if used < 2:
         return iterations, 0
@@ -107,7 +107,7 @@ class Launches:
         shared: Sequence[tuple[int, int, int]],
     ) -> None:
         """By launch: the addresses of what calls the kernel and of the kernel, its arguments, and
-        (iterations to share out, those of a piece, helpers)."""
+        (iterations to divide, iterations of a piece, workers)."""
         self.words = (ctypes.c_int64 * max(1, sum(map(len, arguments))))()
         self.places: list[int] = []
         self._count = len(calls)
@@ -120,14 +120,14 @@ class Launches:
             self._list[native.ENTRY * i : native.ENTRY * (i + 1)] = row
             at += len(given)
         self._most = max((share[2] for share in shared), default=0)
-        self._helpers: Helpers | None = None
+        self._workers: Workers | None = None
         self._address = ctypes.addressof(self._list)
         self._run = native.run()
 
     def __call__(self) -> None:
-        """Runs them."""
-        found = helpers()
-        if found is not self._helpers:  # the first time, and in a process that was forked
-            found.grow(self._most)
-            self._helpers = found
-        self._run(self._address, self._count, found.address)
+        """Runs the launches."""
+        own = workers()
+        if own is not self._workers:  # the first time, and in a process that was forked
+            own.grow(self._most)
+            self._workers = own
+        self._run(self._address, self._count, own.address)
