@@ -16,11 +16,9 @@ from viz.command.names import find_trace
 from viz.views.run import NAMES
 
 _ABOUT: Final = (
-    "Recorded runs of a compiler: every rewrite of every pass, with its rule. Answers are JSON "
-    "of at "
-    "most 16,000 characters; `cut` says what is not in one, and how to ask for less. Nodes are "
-    "called "
-    "u123, passes by number or name. Begin with overview."
+    "Recorded runs of a compiler: every rewrite of every pass, with its rule. Answers are JSON of "
+    "at most 16,000 characters; `cut` says what is not in one, and how to ask for less. Nodes are "
+    "called u123, passes by number or name. Begin with overview."
 )
 
 

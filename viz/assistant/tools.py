@@ -99,8 +99,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
         "overview",
         "show",
         "The run on one screen: kernels by the time that they ran, the slowest passes, the "
-        "costliest "
-        "rules, problems. Begin here.",
+        "costliest rules, problems. Begin here.",
     ),
     Tool(
         "kernel",
@@ -125,8 +124,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
         "step",
         "show",
         "A pass with its steps; or one step: the rule with its equation and place, the user's "
-        "lines, "
-        "what the pattern bound, the graphs before and after as text.",
+        "lines, what the pattern bound, the graphs before and after as text.",
         (_PASS, Parameter("step", "which step; 0 is the input graph", "integer"), _OF_KERNEL),
         flags={"pass": "--pass", "step": "--step", "kernel": "--kernel"},
     ),
@@ -134,8 +132,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
         "find",
         "find",
         "What has a text in a name, call, rule, op, file or line of a source, or nodes of a "
-        "structure "
-        "such as ADD(MUL, _).",
+        "structure such as ADD(MUL, _).",
         (Parameter("text", "what to look for", required=True),),
         lambda values: (values["text"],),
     ),
@@ -158,9 +155,8 @@ TOOLS: Final[tuple[Tool, ...]] = (
     Tool(
         "rules",
         "stats",
-        "What each rule cost, how often it matched and was tried; of the run, of one pass, or "
-        "one rule "
-        "by pass.",
+        "What each rule cost, how often it matched and was tried; of the run, of one pass, or one "
+        "rule by pass.",
         (Parameter("pass", "only this pass"), Parameter("kernel", _OF_KERNEL.doc), _RULE),
         flags={"pass": "--pass", "kernel": "--kernel", "rule": "--rule"},
     ),
@@ -191,8 +187,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
         "bisect",
         "bisect",
         "Which match of which rule made a result wrong, in a kernel or anywhere in the run. "
-        "Compiles "
-        "and runs kernels.",
+        "Compiles and runs kernels.",
         (_KERNEL,),
         flags={"kernel": "--kernel"},
         runs_code=True,
@@ -215,9 +210,8 @@ TOOLS: Final[tuple[Tool, ...]] = (
     Tool(
         "query",
         "query",
-        "One SELECT (SQLite) over the tables meta, contexts, rewrites, rules, rule_totals, "
-        "nodes, edges, "
-        "matches, rebuilds, declines, launches, user_lines, artifacts and others; "
+        "One SELECT (SQLite) over the tables meta, contexts, rewrites, rules, rule_totals, nodes, "
+        "edges, matches, rebuilds, declines, launches, user_lines, artifacts and others; "
         "SELECT name, sql FROM sqlite_master has their columns.",
         (Parameter("sql", "the SELECT", required=True), _KERNEL),
         lambda values: (values["sql"],),

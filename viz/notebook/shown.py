@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from core.passes.schedule.item import ScheduleItem
 from core.uop.uop import UOp
-from viz.api.graph import Graph
+from viz.api.graph import MOST_DRAWN, Graph
 from viz.api.run import Kernel, Pass, Run, Step
 from viz.api.run import open as open_run
 from viz.notebook.frame import HIGH, frame
 from viz.share.drawing import MAX_LABEL, PLAIN, Drawing, Edge, Node
 from viz.share.svg import MAX_NODES, svg_text
 from viz.views.store import Store
-
-MOST_DRAWN: Final = 400
-"""Nodes of a graph that is drawn: larger ones nobody can read."""
 
 
 class Shown:

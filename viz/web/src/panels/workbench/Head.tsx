@@ -5,8 +5,8 @@ import { kernelAt } from "../../state/link/links";
 import { currentKernel, rows, run } from "../../state/state";
 import { Go } from "../../parts/Go";
 import { kernel } from "../../parts/kernel/kernel";
-import { asksLeave } from "../../parts/run/here";
-import { Leave } from "../../parts/run/Leave";
+import { asksConsent } from "../../parts/run/here";
+import { Consent } from "../../parts/run/Consent";
 import { scaled } from "../../parts/speed";
 import { Icon } from "../../ui/Icon";
 import { Menu, MenuItem } from "../../ui/over/Menu";
@@ -206,7 +206,7 @@ function Inputs() {
 }
 
 function Run() {
-  if (state.value.kind === "running" && asksLeave.value) return <Leave />;
+  if (state.value.kind === "running" && asksConsent.value) return <Consent />;
   if (state.value.kind === "running")
     return (
       <button type="button" class="btn sm wb-run" onClick={() => void cancelBench()}>

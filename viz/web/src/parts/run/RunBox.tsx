@@ -12,8 +12,8 @@ import { Menu } from "../../ui/over/Menu";
 import { quantile } from "./histogram";
 import { kernel, progress } from "../kernel/kernel";
 import { Compared, Outcome } from "./Outcome";
-import { asksLeave, isHere, launchHere } from "./here";
-import { Leave } from "./Leave";
+import { asksConsent, isHere, launchHere } from "./here";
+import { Consent } from "./Consent";
 import { runDevice, RunHow, runOpts, whyNoDevice } from "./RunHow";
 import { COMPILERS } from "../kernel/versions";
 import { withRun } from "./runs";
@@ -104,7 +104,7 @@ export function RunBox({ brief = false }: { brief?: boolean }) {
   const s = state.value;
   const device = runDevice();
   if (device === null) return <span class="t3 nw">{whyNoDevice()}</span>;
-  if (s.kind === "running" && asksLeave.value) return <Leave />;
+  if (s.kind === "running" && asksConsent.value) return <Consent />;
   return (
     <div class="runbox">
       {s.kind === "idle" && !brief && <Recorded us={k.launches.us} launches={k.launches.count} />}

@@ -25,27 +25,32 @@ export function askGpuName(): void {
   );
 }
 
-/** Who waits for the reader to say whether code of this file may run. */
-const waiting = signal<((may: boolean) => void) | null>(null);
+/** Runs that wait for the reader to say whether code of this file may run: all get one answer. */
+const waiting = signal<ReadonlySet<(may: boolean) => void>>(new Set());
 /** Whether the reader is asked now. */
-export const asksLeave = computed(() => waiting.value !== null);
+export const asksConsent = computed(() => waiting.value.size > 0);
 let allowed = false;
 
-/** The reader's answer; what is allowed is so until the page is closed. */
-export function giveLeave(may: boolean): void {
+/** The reader's answer; a yes holds until the page is closed. */
+export function answerConsent(may: boolean): void {
   allowed ||= may;
-  waiting.peek()?.(may);
+  for (const answer of waiting.peek()) answer(may);
 }
 
 /** Resolves once code may run; rejects with an AbortError where it may not. A server's code is made by the
  * compiler of this machine. */
-export async function leave(signal: AbortSignal): Promise<void> {
+export async function consent(signal: AbortSignal): Promise<void> {
   if (allowed || data().server) return;
   const may = await new Promise<boolean>((resolve) => {
-    waiting.value = resolve;
-    signal.addEventListener("abort", () => resolve(false), { once: true });
+    const answer = (given: boolean): void => {
+      const others = new Set(waiting.peek());
+      others.delete(answer);
+      waiting.value = others;
+      resolve(given);
+    };
+    waiting.value = new Set(waiting.peek()).add(answer);
+    signal.addEventListener("abort", () => answer(false), { once: true });
   });
-  waiting.value = null;
   if (!may) throw new DOMException("not allowed", "AbortError");
 }
 
@@ -61,7 +66,7 @@ export async function launchHere(
   signal: AbortSignal,
   seconds = SECONDS,
 ): Promise<RunResult> {
-  await leave(signal);
+  await consent(signal);
   askGpuName();
   progress("compiling to WGSL");
   const kernel = await data().shadersOf(context, how, progress, signal);
@@ -75,7 +80,7 @@ export async function benchBothHere(
   progress: (text: string) => void,
   signal: AbortSignal,
 ): Promise<Workbench> {
-  await leave(signal);
+  await consent(signal);
   progress("compiling to WGSL");
   const made = (of: Choices): Promise<Shaders> =>
     data().shadersOf(context, of, progress, signal);

@@ -8,7 +8,7 @@ import { rows, runKey } from "../../state/state";
 import { planOf } from "../../webgpu/values/plan";
 import { type StepResult, stepHere } from "../../webgpu/stepHere";
 import { COMPILERS } from "../kernel/versions";
-import { askGpuName, leave } from "./here";
+import { askGpuName, consent } from "./here";
 
 /** The kind of the text of a captured step (core/capturereport.py). */
 const CAPTURED = "captured";
@@ -46,7 +46,7 @@ export async function runStepHere(context: number): Promise<void> {
   };
   say("");
   try {
-    await leave(mine.signal);
+    await consent(mine.signal);
     askGpuName();
     const text = (await data().schedule(context)).artifacts.find((a) => a.kind === CAPTURED)?.text;
     const plan = planOf(text ?? "");

@@ -1,7 +1,7 @@
 /** Captured steps of the program: each as a whole on the GPU of this browser. */
 import { cancelStep, capturedSteps, runStepHere, steps } from "../../../parts/run/steps";
-import { asksLeave } from "../../../parts/run/here";
-import { Leave } from "../../../parts/run/Leave";
+import { asksConsent } from "../../../parts/run/here";
+import { Consent } from "../../../parts/run/Consent";
 import { micros, plural, short } from "../../../state/format";
 
 /** Steps that are listed. */
@@ -27,7 +27,7 @@ export function CapturedSteps() {
 
 function Outcome({ context }: { context: number }) {
   const state = steps.value.get(context);
-  if (state?.kind === "running" && asksLeave.value) return <Leave />;
+  if (state?.kind === "running" && asksConsent.value) return <Consent />;
   if (state?.kind === "running")
     return (
       <>

@@ -9,8 +9,8 @@ import {
   totalsOf,
   type Replayed,
 } from "../../../parts/run/everyKernel";
-import { asksLeave, gpuName } from "../../../parts/run/here";
-import { Leave } from "../../../parts/run/Leave";
+import { asksConsent, gpuName } from "../../../parts/run/here";
+import { Consent } from "../../../parts/run/Consent";
 import { figureOf } from "../../../parts/ratio";
 import { Go } from "../../../parts/Go";
 import { count, micros, plural, short } from "../../../state/format";
@@ -41,8 +41,8 @@ export function Replay() {
         <h3>On your GPU</h3>
         <span class="t3 el">{gpuName.value}</span>
         <span class="sp" />
-        {now && asksLeave.value ? (
-          <Leave />
+        {now && asksConsent.value ? (
+          <Consent />
         ) : now ? (
           <>
             <span class="t2 num el" role="status">
@@ -68,7 +68,8 @@ export function Replay() {
         <Results all={all} />
       ) : (
         <p class="wb-note">
-          Is it as slow, and as right, on this machine? Nothing is installed, and nothing is sent.
+          Compares the results and times of this run with those on this machine. Nothing is installed, and
+          nothing is sent.
         </p>
       )}
       <CapturedSteps />
