@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import os
 import shlex
 import shutil
@@ -21,7 +22,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import chain, islice
-from typing import Any, Final, Literal, NamedTuple, TextIO
+from typing import Any, Final, Literal, NamedTuple, TextIO, cast
 
 if sys.platform == "win32":
     import ctypes
@@ -197,8 +198,23 @@ def put_lines(
 
 
 def json_text(data: Any) -> str:
-    """JSON in one line of ASCII."""
-    return json.dumps(data, default=repr).replace("\x7f", "\\u007f")
+    """JSON in one line of ASCII. Numbers that JSON does not have are "inf", "-inf" and "nan"."""
+    try:
+        text = json.dumps(data, default=repr, allow_nan=False)
+    except ValueError:
+        text = json.dumps(_named_numbers(data), default=repr)
+    return text.replace("\x7f", "\\u007f")
+
+
+def _named_numbers(value: Any) -> Any:
+    """`value` with names in place of numbers that are not finite."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, dict):
+        return {k: _named_numbers(v) for k, v in cast("dict[Any, Any]", value).items()}
+    if isinstance(value, list | tuple):
+        return [_named_numbers(v) for v in cast("list[Any]", value)]
+    return value
 
 
 def put_json(data: Any, text: str | None = None) -> None:

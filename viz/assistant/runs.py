@@ -9,7 +9,7 @@ import importlib
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from core.errors import TraceError, UopvizError
 from viz.assistant.tools import Tool, Values, tools
@@ -19,6 +19,10 @@ from viz.share.reopened import open_run
 from viz.terminal import Progress, json_text
 from viz.views.run import FIRST, Run
 from viz.views.summary import names_apart
+
+
+SENTENCE: Final = 1000
+"""Characters of a part of an error at most."""
 
 
 class Runs:
@@ -95,7 +99,7 @@ class Runs:
     def _path(self, name: Any) -> Path:
         if name is None:
             return next(iter(self._paths.values()))
-        if name not in self._paths:
+        if not isinstance(name, str) or name not in self._paths:
             raise TraceError(f"there is no run {str(name)[:80]!r}", hint=", ".join(self._paths))
         return self._paths[name]
 
@@ -106,4 +110,10 @@ class Runs:
 
 
 def _error(what: str, where: str, hint: str) -> str:
-    return json_text({"error": {"what": what, "where": where, "hint": hint}})
+    said = {"what": what, "where": where, "hint": hint}
+    return json_text({"error": {key: _short(text) for key, text in said.items()}})
+
+
+def _short(text: str) -> str:
+    """A sentence that may repeat what was asked, which may be of any length."""
+    return text if len(text) <= SENTENCE else f"{text[:SENTENCE]}..."

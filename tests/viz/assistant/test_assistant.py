@@ -241,6 +241,9 @@ def test_a_difference_is_that_of_the_command(
         ("why_not", {"pass": "15", "rule": "--load=x.py"}, "this begins with a dash"),
         ("query", {"sql": "ATTACH 'x' AS y"}, "this query failed: a query only reads"),
         ("step", {"pass": "15", "step": "--help"}, "'--help' is not a whole number"),
+        ("overview", {"trace": ["now.viz"]}, "there is no run \"['now.viz']\""),
+        ("step", {"pass": "1", "step": "9" * CHARACTERS + "x"}, "9999"),
+        ("rules", {"pass": "x" * CHARACTERS}, "x"),
     ],
 )
 def test_what_is_not_allowed_is_an_error_and_no_more(
@@ -250,7 +253,12 @@ def test_what_is_not_allowed_is_an_error_and_no_more(
     text, good = runs.ask(tool, values)
     runs.close()
     assert not good
+    assert len(text) <= CHARACTERS
     assert said in json.loads(text)["error"]["what"]
+
+
+def test_numbers_that_json_does_not_have_are_names(ask: Asking) -> None:
+    assert ask("query", sql="SELECT 9e999, -9e999, 0.5")["rows"] == [["inf", "-inf", 0.5]]
 
 
 def test_the_protocol(files: tuple[Path, Path]) -> None:

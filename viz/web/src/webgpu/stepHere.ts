@@ -5,6 +5,7 @@ import { GpuProblem } from "./device/problem";
 import type { StepArgument } from "./device/protocol";
 import { bytesOf } from "./values/dtypes";
 import type { Plan } from "./values/plan";
+import { checkSize } from "./values/checked";
 import { median } from "./values/turns";
 
 /** Roundings of one launch become inputs of the next: what all of them together may be off, of the largest. */
@@ -30,6 +31,7 @@ export async function stepHere(
   progress: (text: string) => void,
   signal: AbortSignal,
 ): Promise<StepResult> {
+  checkSize(plan.buffers);
   const names = [...new Set(plan.steps.map((step) => step.kernel))];
   const all = names.map((name) => {
     const found = kernels.get(name);

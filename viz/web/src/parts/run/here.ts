@@ -8,6 +8,7 @@ import type { Shaders } from "../../data/messages/trials/shaders";
 import type { BenchHow, Workbench } from "../../data/messages/trials/workbench";
 import { data } from "../../state/actions";
 import { adapter } from "../../webgpu/device/gpu";
+import { checked } from "../../webgpu/values/checked";
 import { benchHere } from "../../webgpu/bench";
 import { runHere } from "../../webgpu/run";
 import { type Choices, COMPILERS, sameChoices } from "../kernel/versions";
@@ -54,6 +55,16 @@ export async function consent(signal: AbortSignal): Promise<void> {
   if (!may) throw new DOMException("not allowed", "AbortError");
 }
 
+/** A kernel for WebGPU, which the file has or the server compiles. Rejects with a problem. */
+export async function kernelHere(
+  context: number,
+  how: Choices,
+  progress: (text: string) => void,
+  signal: AbortSignal,
+): Promise<Shaders> {
+  return checked(await data().shadersOf(context, how, progress, signal));
+}
+
 /** Seconds for the times of a kernel. */
 const SECONDS = 1.5;
 
@@ -69,7 +80,7 @@ export async function launchHere(
   await consent(signal);
   askGpuName();
   progress("compiling to WGSL");
-  const kernel = await data().shadersOf(context, how, progress, signal);
+  const kernel = await kernelHere(context, how, progress, signal);
   return runHere(kernel, how, progress, signal, seconds);
 }
 
@@ -83,7 +94,7 @@ export async function benchBothHere(
   await consent(signal);
   progress("compiling to WGSL");
   const made = (of: Choices): Promise<Shaders> =>
-    data().shadersOf(context, of, progress, signal);
+    kernelHere(context, of, progress, signal);
   const own = await made(COMPILERS);
   const edited = sameChoices(how, COMPILERS) ? own : await made(how);
   return benchHere(own, edited, how.source?.text ?? null, progress, signal);

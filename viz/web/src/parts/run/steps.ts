@@ -8,7 +8,7 @@ import { rows, runKey } from "../../state/state";
 import { planOf } from "../../webgpu/values/plan";
 import { type StepResult, stepHere } from "../../webgpu/stepHere";
 import { COMPILERS } from "../kernel/versions";
-import { askGpuName, consent } from "./here";
+import { askGpuName, consent, kernelHere } from "./here";
 
 /** The kind of the text of a captured step (core/capturereport.py). */
 const CAPTURED = "captured";
@@ -61,7 +61,7 @@ export async function runStepHere(context: number): Promise<void> {
     for (const [i, name] of names.entries()) {
       say(`compiling ${i + 1} of ${names.length}`);
       const row = rows.peek().find((r) => r.label === "kernel" && r.name === name && !r.target);
-      if (row) kernels.set(name, await data().shadersOf(row.id, COMPILERS, say, mine.signal));
+      if (row) kernels.set(name, await kernelHere(row.id, COMPILERS, say, mine.signal));
     }
     const result = await stepHere(plan, kernels, say, mine.signal);
     if (!mine.signal.aborted) put(context, { kind: "done", result, left: plan.left });
