@@ -20,7 +20,6 @@ from viz.terminal import Progress, json_text
 from viz.views.run import FIRST, Run
 from viz.views.summary import names_apart
 
-
 SENTENCE: Final = 1000
 """Characters of a part of an error at most."""
 
