@@ -11,8 +11,6 @@ const shader = (): Shaders["made"] => ({
     { binding: 0, kind: "storage", bytes: 8, parts: [{ argument: 0, value: null, offset: 0 }] },
     { binding: 1, kind: "uniform", bytes: 4, parts: [{ argument: null, value: -3, offset: 0 }] },
   ],
-  features: ["shader-f16"],
-  limits: { maxBufferSize: 8 },
 });
 const kernel = (): Shaders => ({
   name: "k",
@@ -68,7 +66,6 @@ describe("a kernel for WebGPU that may be a stranger's", () => {
     ["made.bindings.0.parts.0.offset", 1],
     ["made.bindings.1.parts.0.value", "x"],
     ["plain.bindings", [null]],
-    ["plain.limits", 3],
     ["expected.0.argument", 1],
     ["expected.0.at", [0, 2]],
     ["expected.0.values", [0]],

@@ -46,9 +46,6 @@ const isShader = has({
       parts: all(has({ argument: orNull(isCount), value: orNull(isWord), offset: isCount })),
     }),
   ),
-  features: all(isText),
-  limits: (value) =>
-    typeof value === "object" && value !== null && Object.values(value).every(isNumber),
 });
 
 const isKernel = has({
