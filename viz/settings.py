@@ -53,7 +53,13 @@ UOPVIZ_TRACEBACK: Final = Flag(
 UOPVIZ_RUN: Final = "UOPVIZ_RUN"
 """Set by a recording process for those that it starts: "<run>:<path of the main trace>"."""
 PREFIXES: Final = ("VIZ_", "UOPVIZ_")
-_KNOWN: Final = {UOPVIZ_RUN, "UOPVIZ_TOKEN", "UOPVIZ_BROWSER", "UOPVIZ_REQUIRE_BROWSER"}
+_KNOWN: Final = {
+    UOPVIZ_RUN,
+    "UOPVIZ_TOKEN",
+    "UOPVIZ_BROWSER",
+    "UOPVIZ_REQUIRE_BROWSER",
+    "UOPVIZ_REQUIRE_WEBGPU",
+}
 """Names that are used and are no settings: between processes of a run, and by the tests."""
 
 say_misspelled(os.environ, PREFIXES, _KNOWN)

@@ -4,6 +4,7 @@ Chromium (Tint)."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 import numpy as np
@@ -60,6 +61,12 @@ def tint(texts: Sequence[str], names: Sequence[str], target: Target) -> list[str
     path = find_browser()
     if path is None:
         return ["no Chromium"] * len(texts)
+    # in a thread of its own: a browser of other tests may have a loop in this one
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(_said, path, texts, names).result()
+
+
+def _said(path: str, texts: Sequence[str], names: Sequence[str]) -> list[str]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
         page = browser.new_page()

@@ -23,7 +23,10 @@ _TYPES: Final = {"string": "VARCHAR", "double": "DOUBLE", "int64": "BIGINT", "in
 
 def is_packed(folder: Path) -> bool:
     """Whether a folder holds packed runs."""
-    return folder.is_dir() and bool(batches(folder))
+    try:
+        return folder.is_dir() and bool(batches(folder))
+    except OSError:  # a name that no file can have
+        return False
 
 
 def ask(

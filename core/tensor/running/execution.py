@@ -241,24 +241,25 @@ def take(self: Tensor, value: Tensor, apart: bool = False) -> Tensor:
 
 
 def _in_room_of(self: Tensor, value: UOp) -> UOp:
-    """A value with room for as many elements as this has along axes that have one length."""
+    """A value with room for as many elements as this has along axes that have one length. Raises
+    ShapeError for a value that has others."""
     mine, more = dict(self.uop.lengths), self.ndim - len(value.shaped)
     for axis, n in value.lengths:
-        room = self.shape[axis + more] if axis + more >= 0 else 0
-        if mine.get(axis + more) is n and value.shaped[axis] != room:
-            value = in_room(value, axis, room)
+        if axis + more < 0:
+            continue  # of more axes than this has
+        if mine.get(axis + more) is not n:
+            raise ShapeError(
+                f"cannot store a value whose axis {axis + more} is as long as "
+                f"{n.unbound().render()}",
+                hint="an axis keeps its length; take the part x[:n] into a Tensor of its own",
+            )
+        if value.shaped[axis] != self.shape[axis + more]:
+            value = in_room(value, axis, self.shape[axis + more])
     return value
 
 
 def _as_long(self: Tensor, value: UOp) -> UOp:
-    """`value`, with the lengths of this that are variables. Raises ShapeError for a value that
-    has others."""
-    for axis, n in value.lengths:
-        if (axis, n) not in self.uop.lengths:
-            raise ShapeError(
-                f"cannot store a value whose axis {axis} is as long as {n.unbound().render()}",
-                hint="an axis keeps its length; take the part x[:n] into a Tensor of its own",
-            )
+    """`value`, with the lengths of this that are variables."""
     for axis, n in self.uop.lengths:
         value = value.length(axis, n)
     return value

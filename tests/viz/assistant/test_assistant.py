@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -281,7 +282,9 @@ def test_the_protocol(files: tuple[Path, Path]) -> None:
             right = await session.call_tool("find", {"text": "gep", "trace": "now.viz"})
             return [names, wrong, right]
 
-    names, wrong, right = asyncio.run(talk())
+    # in a thread of its own: a browser of other tests may have a loop in this one
+    with ThreadPoolExecutor(1) as thread:
+        names, wrong, right = thread.submit(asyncio.run, talk()).result()
     assert names == [tool.name for tool in TOOLS if not tool.runs_code]
     assert wrong.is_error and "error" in json.loads(wrong.content[0].text)
     assert not right.is_error and json.loads(right.content[0].text)["hits"]

@@ -85,7 +85,8 @@ def a_file(classes: dict[str, Any], add: int = 33) -> Any:
 def imported(tmp_path: Path, data: bytes) -> Store:
     (tmp_path / "rewrites.pkl").write_bytes(data)
     path = tmp_path / "run.viz"
-    import_dumps(argparse.Namespace(dumps=[str(tmp_path / "rewrites.pkl")], output=str(path)))
+    dumps = [str(tmp_path / "rewrites.pkl")]
+    import_dumps(argparse.Namespace(dumps=dumps, output=str(path), open=False))
     return Store(path)
 
 

@@ -128,7 +128,7 @@ def without_head(path: str, value: Any) -> Any:
     """An answer without what a run says of the file that it was read from, and of the machine."""
     if path == RUN.at():
         own = {"file", "bytes", "format", "devices", "targets", "editable", "inputs"}
-        own |= {"again", "stays", "replaced"}  # of a server
+        own |= {"again", "stays", "replaced", "browser"}  # of a server
     elif path == OVERVIEW.at() or path.startswith("/kernel-page/"):
         own = {"here"}
     elif path == SINCE.at():
@@ -216,7 +216,8 @@ def test_what_the_page_compiled_is_in_its_export(live: Store, dist: Path, tmp_pa
     kernel = live.kernels()[1]
     recorded = (live.kernel(kernel) or {})["artifacts"]
     try:
-        made = [(target, compiled(client, kernel, target)) for target in ("sm_90", "gfx942")]
+        targets = "sm_90", "gfx942", "webgpu"
+        made = [(target, compiled(client, kernel, target)) for target in targets]
         job = client.post("/api/export", json={}).get_json()["job"]
         assert ended(client, job)["state"] == "done"
         html = client.get(f"/api/export/{job}").get_data(as_text=True)

@@ -224,8 +224,9 @@ def test_few_jobs_take_such_kernels() -> None:
         ("viz/work/targets/worker.py", "compile_kernel_of"),
         ("viz/work/worker.py", "compile_jobs"),
         ("viz/work/worker.py", "emulate_job"),
+        ("viz/work/worker.py", "shaders_job"),
         ("viz/work/worker.py", "_graph"),
     }
     takers = {"_graph", "compile_jobs"}
     taking = [name for name, job in JOBS.items() if takers & {*job.__code__.co_names}]
-    assert taking == ["compile", "run", "emulate"]
+    assert taking == ["compile", "run", "emulate", "shaders"]

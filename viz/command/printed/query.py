@@ -11,7 +11,7 @@ from typing import Any
 from viz.command.columns import Column, table
 from viz.command.names import below, find_kernel
 from viz.command.session import open_store, put
-from viz.fleet.asking import ask
+from viz.fleet.asking import ask, is_packed
 from viz.format.schema import SUFFIX
 from viz.share.sql import Part, run_query
 from viz.terminal import Line, is_terminal
@@ -21,7 +21,7 @@ def query(options: argparse.Namespace) -> int:
     """One SELECT over a trace, or over one kernel of it."""
     if options.trace is None and options.sql.endswith((SUFFIX, ".html")):
         options.error(f"the SELECT over {options.sql} is missing")
-    if options.trace is not None and Path(options.trace).is_dir():
+    if options.trace is not None and is_packed(Path(options.trace)):
         if options.kernel is not None:
             options.error("--kernel is of one trace: in a folder, say WHERE kernel = 'NAME'")
         options.progress.begin("querying")

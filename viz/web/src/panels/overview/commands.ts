@@ -39,6 +39,7 @@ export const overviewCommands: readonly Command[] = [
   },
   {
     id: "ov-replay",
+    needs: "run",
     title: "Run all kernels on the GPU of this browser",
     words: "webgpu replay",
     group: "Overview",
