@@ -6,7 +6,7 @@ import type { Shader, Shaders } from "../data/messages/trials/shaders";
 import { generated } from "./values/generated";
 import { adapter, tryShaders } from "./device/gpu";
 import { judge, writtenBy } from "./judge";
-import { GpuProblem } from "./device/problem";
+import { GpuProblem } from "./values/problem";
 
 
 /** Runs a kernel that was made as `how` says, or an edited text in place of it; its times take about `seconds`.

@@ -1,7 +1,7 @@
 /** A captured step of a program run on the GPU of this browser: its launches in order, on shared memory. */
 import type { ShaderArgument, Shaders } from "../data/messages/trials/shaders";
 import { tryStep } from "./device/gpu";
-import { GpuProblem } from "./device/problem";
+import { GpuProblem } from "./values/problem";
 import type { StepArgument } from "./device/protocol";
 import { bytesOf } from "./values/dtypes";
 import type { Plan } from "./values/plan";

@@ -3,7 +3,7 @@
  * long, ends the worker with its device, and the next request gets a new one.
  */
 import GpuWorker from "./gpu.worker?worker&inline";
-import { GpuProblem } from "./problem";
+import { GpuProblem } from "../values/problem";
 import type { Adapter, Ask, Stepped, StepTrial, Told, Trial, Tried } from "./protocol";
 
 /** A worker that says nothing for this long hangs, ms. */

@@ -1,5 +1,5 @@
 /** Answers one request after the other with the GPU; ended from outside when it hangs. */
-import { problemOf } from "./problem";
+import { problemOf } from "../values/problem";
 import type { Ask, Told } from "./protocol";
 import { runStep } from "./step";
 import { Session } from "./session";

@@ -1,7 +1,7 @@
 /** Runs WGSL on the GPU that the browser offers. In a worker, so that a kernel that hangs can be left. */
 import type { Shader, ShaderBinding } from "../../data/messages/trials/shaders";
 import { COMPUTE_STAGE, MAP_READ, USAGE } from "./flags";
-import { GpuProblem } from "./problem";
+import { GpuProblem } from "../values/problem";
 import type { Adapter, Trial, Tried } from "./protocol";
 
 /** Words behind each buffer that a kernel may write, and what they hold. */

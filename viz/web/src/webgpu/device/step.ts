@@ -4,7 +4,7 @@ import { apart } from "../values/difference";
 import { reader } from "../values/dtypes";
 import { generated } from "../values/generated";
 import { COMPUTE_STAGE, USAGE } from "./flags";
-import { GpuProblem } from "./problem";
+import { GpuProblem } from "../values/problem";
 import type { Stepped, StepTrial } from "./protocol";
 import { accessIn, type Session } from "./session";
 

@@ -1,7 +1,7 @@
 /** A kernel for WebGPU as a file has it, which may be a stranger's: what is not of its form, or too large for
  * a page, is one sentence before anything is made of it. Pure. */
 import type { Shaders } from "../../data/messages/trials/shaders";
-import { GpuProblem } from "../device/problem";
+import { GpuProblem } from "./problem";
 import { bytesOf, FLOATS, INTEGERS } from "./dtypes";
 
 /** Elements of all arguments, or of all memory of a step: the page makes and compares them one by one. */
