@@ -66,7 +66,7 @@ def _split(series: list[Values], low: int, high: int, found: list[Change]) -> No
 def _score(a: Values, b: Values) -> float:
     """The difference of both sides over its standard error. Outliers count no further than to
     three quartile distances from the median."""
-    a, b = _tamed(a), _tamed(b)
+    a, b = _limited(a), _limited(b)
     difference = abs(float(a.mean() - b.mean()))
     if not difference:
         return 0.0
@@ -76,7 +76,7 @@ def _score(a: Values, b: Values) -> float:
     return min(difference / max(error, floor), 1e6) * (1 + 1e-6 * float(weight))
 
 
-def _tamed(values: Values) -> Values:
+def _limited(values: Values) -> Values:
     low, middle, high = np.percentile(values, (25, 50, 75))
     reach = 3 * (high - low)
     return np.clip(values, middle - reach, middle + reach) if reach else values

@@ -1,5 +1,5 @@
-"""`uopviz since`: for each rule, pass or kernel of a folder of runs, since which commit a figure is
-another one. Reads; never writes."""
+"""`uopviz since`: for each rule, pass or kernel of a folder of runs, the commits at which a figure
+changed. Reads; never writes."""
 
 from __future__ import annotations
 

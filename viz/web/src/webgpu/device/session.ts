@@ -139,7 +139,7 @@ export class Session {
       throw new GpuProblem(
         firstLine(wrong.message),
         wrong.lineNum ? `line ${wrong.lineNum}` : "WGSL",
-        "The browser's compiler says so.",
+        "Reported by the WGSL compiler of the browser.",
       );
     if (invalid) throw new GpuProblem(firstLine(invalid.message), "WGSL", "");
     try {
