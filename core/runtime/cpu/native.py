@@ -151,7 +151,8 @@ entry:
   %p3 = getelementptr i8, ptr %job, i64 24
   %p4 = getelementptr i8, ptr %job, i64 32
   %p5 = getelementptr i8, ptr %job, i64 40
-  %first = load atomic i32, ptr %gen seq_cst, align 4
+  %begun = load atomic i32, ptr %gen seq_cst, align 4
+  %first = sub i32 %begun, 1  ; looks once, also where it begins after it was told to end
   br label %look
 look:
   %last = phi i32 [ %first, %entry ], [ %last, %again ], [ %last, %sleep ], [ %now, %leave ]

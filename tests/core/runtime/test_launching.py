@@ -39,6 +39,12 @@ end:
 """
 
 
+@pytest.fixture(autouse=True)
+def nothing_awaited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing waits for memory of other tests, which makes runs one by one."""
+    monkeypatch.setattr(batch, "awaited", {})
+
+
 def counting(iterations: int, launches: int, threads: int) -> tuple[Launches, np.ndarray]:
     """Launches that each add -3 to every element of an array."""
     kernel = llvm_compiler.load(TEXT, "counted")

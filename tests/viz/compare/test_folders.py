@@ -133,7 +133,7 @@ def test_ctrl_c_ends_every_process(folders: tuple[Path, Path]) -> None:
         for folder in (a, b):
             os.link(folder / "one.viz", folder / f"more_{i}.viz")
     process = subprocess.Popen(
-        [sys.executable, "-m", "viz", "diff", str(a), str(b), "--json", "--jobs", "2"],
+        [sys.executable, "-m", "viz", "diff", str(a), str(b), "--json", "--whole", "--jobs", "2"],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
