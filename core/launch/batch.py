@@ -63,8 +63,10 @@ class Batch:
         """Runs the items in order; one by one where somebody watches each, or where they concern
         memory whose content is awaited. Raises as `run_schedule` does."""
         watched = attached() is not None or DEBUG or in_force()
-        if awaited and not watched:  # a launch that is captured would count as one that has run
-            watched = self._graph is None or concerns(self.items)
+        if awaited and not watched:
+            watched = concerns(self.items)
+            # a launch that is captured counts as one that has run, on the memory that is captured
+            watched = watched or (self._graph is None and concerns(self._first))
         if self._plain or not self._ran or watched:
             run_schedule(self.items)
             self._ran = True

@@ -102,8 +102,6 @@ def test_arguments_are_put_in_place_when_an_interrupted_call_has_ended(
         x += 1
         return (x * 2).realize()
 
-    # memory of other tests that is still awaited would have calls run one by one
-    monkeypatch.setattr("core.launch.batch.awaited", {})
     first, second = (Tensor([n, n]).realize() for n in (1.0, 2.0))
     for _ in range(4):
         plus_one(first)

@@ -14,7 +14,9 @@ import numpy as np
 import pytest
 
 from core import Context, Tensor, TinyJit, Variable
+from core.errors import RunError
 from core.launch import batch
+from core.runtime.awaited import awaited
 from core.runtime.cpu import native
 from core.runtime.cpu.workers import Launches, Workers, shares, workers
 from core.toolchain import llvm_compiler
@@ -37,12 +39,6 @@ end:
   ret void
 }
 """
-
-
-@pytest.fixture(autouse=True)
-def nothing_awaited(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing waits for memory of other tests, which makes runs one by one."""
-    monkeypatch.setattr(batch, "awaited", {})
 
 
 def counting(iterations: int, launches: int, threads: int) -> tuple[Launches, np.ndarray]:
@@ -160,6 +156,32 @@ def steps(x: Tensor) -> Tensor:
     for k in range(4):
         x = (x * 0.5 + k).contiguous()
     return x.realize()
+
+
+def test_memory_of_others_that_is_awaited_disturbs_no_graph(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A schedule that nobody runs leaves memory awaited for as long as its Tensor lives."""
+    calls: list[int] = []
+    run = native.run()
+
+    def counted(address: int, count: int, state: int) -> None:
+        calls.append(count)
+        run(address, count, state)
+
+    monkeypatch.setattr(native, "run", lambda: counted)
+    other = Tensor([1.0]).realize() + 1
+    items = other.schedule()
+    assert items and awaited
+    jit, x = TinyJit(steps), Tensor([1.0, 2.0, 3.0]).realize()
+    expected = steps(x).tolist()
+    for _ in range(3):
+        jit(x)
+    calls.clear()
+    assert jit(x).tolist() == expected
+    assert calls == [4]
+    with pytest.raises(RunError, match="never computed"):
+        other.tolist()
 
 
 def test_a_captured_call_is_one_call(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,6 @@ from core.isolation.edited import Edited
 from core.isolation.isolate import RunResult
 from core.isolation.worker import try_kernel
 from core.jit import TinyJit
-from core.launch import batch
 from core.launch.run import copy_buffer
 from core.runtime.allocator import Place
 from core.runtime.base import values_of
@@ -213,11 +212,6 @@ class TestStreams:
 
 
 class TestGraphs:
-    @pytest.fixture(autouse=True)
-    def nothing_awaited(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Nothing waits for memory of other tests, which makes runs one by one."""
-        monkeypatch.setattr(batch, "awaited", {})
-
     def test_a_jit_runs_its_kernels_as_one_graph(self, cuda: FakeCuda) -> None:
         cuda.kernels = Everything()
 
