@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 from core.dtype import dtypes
-from core.passes.decompose.bits import same_bits
+from core.passes.decompose.bits import layout, same_bits
 from core.passes.decompose.exponential import exp2
 from core.passes.decompose.logarithm import log2, log2_in_parts
 from core.uop import UOp
@@ -26,15 +26,22 @@ def float_power(x: UOp, y: UOp) -> UOp:
     value = exp2(log2(size) * y)
     if dtype is dtypes.float64:
         value = _corrected(value, size, y)
-    # 1 ** y is 1 even where y is not finite, where the product above is NaN
+    return of_any_sign(value, x, y).cast(dtype)
+
+
+def of_any_sign(value: UOp, x: UOp, y: UOp) -> UOp:
+    """x ** y, of which `value` is |x| ** y: its sign, and the special cases of IEEE 754-2019,
+    9.2.1."""
+    negative = same_bits(x, layout(x).bits) < 0
+    size = negative.where(x * -1.0, x)
+    # 1 ** y is 1 even where y is not finite, where the product of the logarithm is NaN
     value = (size.eq(1.0) & y.eq(y)).where(x.const_like(1.0), value)
     whole = y.trunc().eq(y)
     odd = whole & (y * 0.5).trunc().ne(y * 0.5)
     value = (negative & odd).where(value * -1.0, value)
-    wrong = (x < 0.0) & whole.logical_not() & size.ne(float("inf"))
-    value = (wrong | x.ne(x)).where(x.const_like(float("nan")), value)
-    value = (y.eq(0.0) | x.eq(1.0)).where(x.const_like(1.0), value)
-    return value.cast(dtype)
+    wrong = (x < 0.0) & whole.logical_not() & size.ne(math.inf)
+    value = (wrong | x.ne(x)).where(x.const_like(math.nan), value)
+    return (y.eq(0.0) | x.eq(1.0)).where(x.const_like(1.0), value)
 
 
 def _corrected(value: UOp, size: UOp, y: UOp) -> UOp:

@@ -15,6 +15,7 @@ from core.dtype import dtypes
 from core.passes.decompose.bits import polynomial, same_bits
 from core.passes.decompose.exponential import exp2
 from core.passes.decompose.logarithm import log2, log2_in_parts
+from core.passes.decompose.power import of_any_sign
 from core.passes.decompose.sine import two_over_pi_words, word_at
 from core.uop import UOp
 
@@ -88,14 +89,7 @@ def float_power(x: UOp, y: UOp) -> UOp:
     negative = same_bits(x, dtypes.int32) < 0
     size = negative.where(x * -1.0, x)
     value = _corrected(exp2(log2(size) * y, reassociates=True), size, y)
-    # 1 ** y is 1 even where y is not finite, where the product above is NaN
-    value = (size.eq(1.0) & y.eq(y)).where(x.const_like(1.0), value)
-    whole = y.trunc().eq(y)
-    odd = whole & (y * 0.5).trunc().ne(y * 0.5)
-    value = (negative & odd).where(value * -1.0, value)
-    wrong = (x < 0.0) & whole.logical_not() & size.ne(math.inf)
-    value = (wrong | x.ne(x)).where(x.const_like(math.nan), value)
-    return (y.eq(0.0) | x.eq(1.0)).where(x.const_like(1.0), value)
+    return of_any_sign(value, x, y)
 
 
 def _corrected(value: UOp, size: UOp, y: UOp) -> UOp:

@@ -43,7 +43,8 @@ def _keeps_nan(u: UOp, target: Target) -> bool:
         if u.dtype.scalar() in (dtypes.int32, dtypes.uint32):
             return u.arg == UNLESS_NAN
         return not dtypes.is_bool(u.dtype)
-    return not (u.op in (Ops.CMPNE, Ops.CMPEQ) and u.src[0] is u.src[1])
+    compares = u.op in (Ops.CMPNE, Ops.CMPEQ) and dtypes.is_float(u.src[0].dtype)
+    return not (compares and u.src[0] is u.src[1])
 
 
 def _is_known(u: UOp, target: Target) -> bool:

@@ -13,6 +13,7 @@ from core.dtype import DType, dtypes
 from core.errors import CompileError
 from core.passes.wgsl import narrowed, operations, pairs
 from core.passes.wgsl.floats import floats
+from core.passes.wgsl.guarantees import NANS
 from core.passes.wgsl.integers import integers
 from core.passes.wgsl.narrow import narrowing
 from core.passes.wgsl.pairs import pairs_matcher as pairing
@@ -161,3 +162,12 @@ def test_every_rule_fires() -> None:
         lowered(memory.index(x).load(dtype=dtypes.float32))
     rules = (*integers.rules, *floats.rules, *narrowing.rules, *pairing.rules)
     assert {r.name for r in rules} - set(steps.rules) == set()
+
+
+def test_what_asks_for_a_nan_is_a_float_compared_with_itself() -> None:
+    """Integers that are compared with themselves ask nothing."""
+    zero, x = UOp.const(dtypes.int32, 0), var("x", dtypes.float32)
+    same_integers = UOp(Ops.CMPEQ, dtypes.bool, (zero, zero))
+    asks = UOp(Ops.CMPNE, dtypes.bool, (x, x))
+    assert NANS.breach([zero, same_integers], TARGET) is None
+    assert NANS.breach([x, asks], TARGET) is asks
