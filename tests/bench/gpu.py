@@ -23,7 +23,7 @@ from core.runtime.allocator import Place
 from core.runtime.base import ComputeDevice
 from core.runtime.buffer import buffer_of
 from core.runtime.device import Device
-from core.runtime.discover import findings
+from core.runtime.discover import Finding, findings
 from core.uop import Ops
 from tests.bench.measure import machine, table
 from tests.gpu.__main__ import gpus, missing
@@ -124,6 +124,11 @@ def library_speed(name: str, n: int, dtype: DType) -> float | None:
     return 2 * n**3 / statistics.median(found[3:])
 
 
+def title_of(found: list[Finding], name: str) -> str:
+    """What a GPU calls itself; the name of a device that is none."""
+    return next((f.found for f in found if f.device == name and f.looked_for == "GPU"), name)
+
+
 def main(chosen: list[str]) -> int:
     """The exit status: 0 without a GPU, too."""
     found = findings()
@@ -134,7 +139,7 @@ def main(chosen: list[str]) -> int:
     print(machine() + "\n", flush=True)
     for name in names:
         device = Device[name]
-        print(next((f.found for f in found if f.device == name), name))
+        print(title_of(found, name))
         print(table("Memory", ["kernel", "GB/s", "of a copy"], memory_rows(name, device)))
         columns = ["product", "TFLOP/s", "library's", "ratio"]
         print(table("Matrix products", columns, product_rows(name, device)), flush=True)

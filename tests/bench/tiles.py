@@ -12,7 +12,7 @@ from __future__ import annotations
 import importlib.util
 import statistics
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -30,7 +30,7 @@ from core.tile import kernels
 from core.tile.kernels import AttentionShape
 from core.uop.ops import Ops
 from core.uop.uop import UOp
-from tests.bench.gpu import RUNS, library_speed
+from tests.bench.gpu import RUNS, library_speed, title_of
 from tests.bench.measure import machine, table
 from tests.gpu.__main__ import gpus, missing
 
@@ -151,31 +151,33 @@ def _target(device: ComputeDevice) -> Target:
 
 def figures(chosen: Sequence[str] = ()) -> str:
     """The tables, of the devices named or of all GPUs; or why there are none."""
+    return "\n".join(tables(chosen))
+
+
+def tables(chosen: Sequence[str]) -> Iterator[str]:
+    """The same, each as soon as it is measured."""
     found = findings()
     names = list(chosen) or gpus(found)
     if not names:
-        return "Tile kernels. " + missing(found).replace("checked", "measured")
-    parts: list[str] = []
+        yield "Tile kernels. " + missing(found).replace("checked", "measured")
     columns = ["TFLOP/s", "library's", "ratio"]
     for name in names:
         device = Device[name]
+        yield title_of(found, name)
         products = product_rows(name, device)
-        parts += [
-            next((f.found for f in found if f.device == name), name),
-            table("Tile kernels: matrix products", ["product", *columns], products),
-            table(
-                f"Tile kernels: attention of {BATCH} x {HEADS} matrices, float16",
-                ["size of heads, length", *columns],
-                attention_rows(name, device),
-            ),
-        ]
-    return "\n".join(parts)
+        yield table("Tile kernels: matrix products", ["product", *columns], products)
+        yield table(
+            f"Tile kernels: attention of {BATCH} x {HEADS} matrices, float16",
+            ["size of heads, length", *columns],
+            attention_rows(name, device),
+        )
 
 
 def main(chosen: list[str]) -> int:
     """The exit status: 0 without a GPU, too."""
     print(machine() + "\n", flush=True)
-    print(figures(chosen))
+    for text in tables(chosen):
+        print(text, flush=True)
     return 0
 
 

@@ -73,6 +73,26 @@ def test_scatter_reduce(device: str, how: str, pytestconfig: pytest.Config) -> N
 
 
 @pytest.mark.parametrize("device", DEVICES)
+def test_scatter_to_different_places(device: str, pytestconfig: pytest.Config) -> None:
+    """PyTorch leaves open which of equal ones wins. What is beside short indices keeps its
+    gradient."""
+    for seed in seeds(pytestconfig, 8, 20)[:400]:
+        rng, axis, x, index, _ = case(seed)
+        count = rng.randint(1, x.shape[axis])
+        lengths = tuple(count if k == axis else rng.choice((1, n)) for k, n in enumerate(x.shape))
+        order = np.random.default_rng(seed).permuted(
+            np.broadcast_to(np.arange(x.shape[axis]), (*np.delete(lengths, axis), x.shape[axis])),
+            axis=-1,
+        )
+        index = np.ascontiguousarray(np.moveaxis(order[..., :count], -1, axis))
+
+        def make(x: Any, v: Any, axis: int = axis, index: Array = index) -> Any:
+            return x.scatter(axis, indices_for(x, index, device), v)
+
+        compare(make, x, floats(rng, lengths), device, f"along {axis}, seed {seed}")
+
+
+@pytest.mark.parametrize("device", DEVICES)
 def test_scatter_add_and_rows(device: str, pytestconfig: pytest.Config) -> None:
     for seed in seeds(pytestconfig, 6, 50)[:400]:
         rng, axis, x, index, v = case(seed)

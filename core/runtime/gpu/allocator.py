@@ -150,10 +150,7 @@ class GpuEvent:
             raise self._queue.explained(error, "waiting for an event") from None
 
     def __del__(self) -> None:
-        try:
-            self._queue.open().free_event(self._event)
-        except (RunError, AttributeError):
-            return  # the GPU is lost, or the event was never made
+        self._queue.free(lambda driver: driver.free_event(self._event))
 
 
 class GpuStream(Stream):

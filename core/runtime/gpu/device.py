@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from core.errors import DriverError, RunError
+from core.errors import DriverError
 from core.runtime.base import ComputeDevice, Graph
 from core.runtime.buffer import Buffer
 from core.runtime.gpu.allocator import GpuAllocator
@@ -63,7 +63,4 @@ class _Graph:
         return False
 
     def __del__(self) -> None:
-        try:
-            self._queue.open().free_graph(self._graph)
-        except (RunError, TypeError):  # the GPU is lost; at exit, the modules are gone
-            return
+        self._queue.free(lambda driver: driver.free_graph(self._graph))

@@ -91,10 +91,7 @@ class GpuRunner:
         return seconds
 
     def __del__(self) -> None:
-        try:
-            self._queue.open().unload(self._loaded.module)
-        except (RunError, AttributeError):
-            return  # the GPU is lost, or the module was never loaded
+        self._queue.free(lambda driver: driver.unload(self._loaded.module))
 
 
 def check_launch(program: Program, limits: Limits, device: str) -> None:

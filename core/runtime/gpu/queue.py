@@ -6,7 +6,9 @@ the kernels that can have caused it.
 
 from __future__ import annotations
 
+import sys
 from collections import deque
+from collections.abc import Callable
 from typing import Any, Final
 
 from core.errors import DriverError, RunError
@@ -35,6 +37,20 @@ class Queue:
             )
         self.driver.enter()
         return self.driver
+
+    def free(
+        self,
+        give_back: Callable[[Driver], None],
+        finalizing: Callable[[], bool] = sys.is_finalizing,
+    ) -> None:
+        """What an object does with the driver when it goes: nothing where it was never made, where
+        the GPU is lost, or at exit, when the modules' names are gone and the driver frees all."""
+        if finalizing():
+            return
+        try:
+            give_back(self.open())
+        except (RunError, AttributeError):
+            return
 
     def launched(self, kernel: str) -> None:
         """Remembers a kernel that nobody has waited for."""

@@ -119,24 +119,21 @@ def _replaced(
     none = tensor_of(type(g), UOp.full(tuple(rows), -1, dtypes.int32, g.device))
     last = written(none, index, order, Scatter(axis))
     won = _there(index, count) & (last.gather(axis, index) == order)
-    return _cleared(g, index, axis), won.where(_seen(g, index, axis, shape), 0)
+    return _cleared(g, index, axis, shape), won.where(_seen(g, index, axis, shape), 0)
 
 
-def _cleared(g: Tensor, index: Tensor, axis: int) -> Tensor:
-    """A gradient with 0 where something is written."""
+def _cleared(g: Tensor, index: Tensor, axis: int, lengths: Sequence[int]) -> Tensor:
+    """A gradient with 0 where something is written, for indices and values of these lengths."""
     zero = tensor_of(type(g), UOp.full((1,) * g.ndim, 0, g.dtype, g.device))
-    whole = [
-        n if k == axis else m for k, (n, m) in enumerate(zip(index.shape, g.shape, strict=True))
-    ]
-    rows = [n if index.shape[k] != 1 or k == axis else whole[k] for k, n in enumerate(index.shape)]
-    return written(g, index, broadcast(zero, rows), Scatter(axis))
+    return written(g, index, broadcast(zero, lengths), Scatter(axis))
 
 
 def _added(
     g: Tensor, x: Tensor, values: Tensor, index: Tensor, how: Scatter
 ) -> tuple[Tensor, Tensor]:
-    mine = _cleared(g, index, how.axis) if how.anew else g
-    return mine, _seen(g, index, how.axis, _lengths(index, values))
+    shape, axis = _lengths(index, values), how.axis
+    mine = _cleared(g, index, axis, shape) if how.anew else g
+    return mine, _seen(g, index, axis, shape)
 
 
 def _multiplied(
@@ -159,9 +156,8 @@ def _multiplied(
     beside = _seen(count, index, axis, shape) - zero.cast(dtypes.float32)
     single = _seen(apart, index, axis, shape) - zero.where(values, 0)
     part = (beside == 0).where(others, (beside == 1).where(others * single, 0))
-    mine = (
-        _cleared(g, index, axis) if how.anew else g * written(x.ones_like(), index, values, times)
-    )
+    kept = written(x.ones_like(), index, values, times)
+    mine = _cleared(g, index, axis, shape) if how.anew else g * kept
     return mine, _seen(g, index, axis, shape) * part
 
 
@@ -175,7 +171,7 @@ def _extreme(
     own = x.zeros_like() if how.anew else (x == best).cast(x.dtype)
     count = written(own, index, equal.cast(x.dtype), Scatter(axis, Ops.ADD))
     share = g / count.maximum(1)
-    mine = _cleared(g, index, axis) if how.anew else own * share
+    mine = _cleared(g, index, axis, shape) if how.anew else own * share
     return mine, equal.where(_seen(share, index, axis, shape), 0)
 
 

@@ -27,6 +27,9 @@ MAX_CLAUSES = 16
 """Conditions of more clauses are left alone, since each clause is simplified given the others."""
 MAX_NODES = 128
 """Expressions of more nodes are left alone, so that a rule's work per node is bounded."""
+_OF_OTHER_LANES = frozenset({Ops.GEP, Ops.CONTRACT, Ops.WMMA, Ops.SHUFFLE})
+"""Ops whose sources are used for another element of a vector, or by another thread, than they are
+computed for."""
 
 
 def clauses(valid: UOp) -> Iterator[UOp]:
@@ -111,14 +114,31 @@ def computed(u: UOp) -> dict[UOp, None] | None:
     return found
 
 
+def in_its_lane(inside: Mapping[UOp, None]) -> Mapping[UOp, None]:
+    """Those nodes of `inside` of which a condition holds for the very element that is computed: not
+    what is below an op that takes the elements of other lanes."""
+    if not any(x.op in _OF_OTHER_LANES for x in inside):
+        return inside
+    crossed: set[UOp] = set()
+    stack = [s for x in inside if x.op in _OF_OTHER_LANES for s in x.src]
+    while stack:
+        x = stack.pop()
+        if x in inside and x not in crossed:
+            crossed.add(x)
+            stack += x.src
+    return {x: None for x in inside if x not in crossed}
+
+
 def given(u: UOp, valid: UOp) -> UOp:
-    """`u` for the case that `valid` holds, where its `measure` is smaller then; else `u` itself."""
+    """`u` for the case that `valid` holds, where its `measure` is smaller then; else `u` itself.
+    With vectors, for each element on its own."""
     known = implied(valid)
     if known is None or (inside := computed(u)) is None:
         return u
-    stand_in = {x: x.const_like(truth) for x, truth in truths(valid) if x in inside}
+    limited = in_its_lane(inside)
+    stand_in = {x: x.const_like(truth) for x, truth in truths(valid) if x in limited}
     for x, (low, high) in known.items():
-        if x in inside and x.op is not Ops.CONST and (low > x.vmin or high < x.vmax):
+        if x in limited and x.op is not Ops.CONST and (low > x.vmin or high < x.vmax):
             stand_in[x] = x.const_like(low) if low == high else _variable(x, low, high, stand_in)
     if not stand_in:
         return u

@@ -55,6 +55,18 @@ def test_loads_keep_their_gates() -> None:
     assert made is (i < 4).where(loaded * 2, num(0))
 
 
+def test_a_condition_of_vectors_says_nothing_of_other_elements() -> None:
+    """It holds for each element on its own."""
+    masks = UOp(Ops.DEFINE_GLOBAL, dtypes.bool.ptr(8), (), 1)
+    chosen, other = (
+        UOp(Ops.LOAD, dtypes.bool.vec(2), (masks.index(num(k)),)) for k in (0, 2)
+    )  # fmt: skip
+    swapped = UOp(Ops.VECTORIZE, chosen.dtype, (chosen.gep(1), chosen.gep(0)))
+    assert given(swapped, chosen) is swapped
+    assert given(swapped & chosen, chosen) is swapped & chosen
+    assert given(other & chosen, chosen) is other
+
+
 def test_long_expressions_and_conditions_take_linear_time() -> None:
     many = [var(f"v{k}") < k % 7 for k in range(3000)]
     together = many[0]

@@ -24,8 +24,10 @@ from core.runtime.buffer import Buffer
 from core.runtime.counters import GlobalCounters
 from core.runtime.cuda import api
 from core.runtime.cuda.device import capability, target_for
+from core.runtime.cuda.driver import CudaDriver
 from core.runtime.device import Device
 from core.runtime.gpu.launch import GpuRunner
+from core.runtime.gpu.queue import Queue
 from core.target import targets
 from core.tensor import Tensor
 from tests.core.runtime.asts import add
@@ -77,6 +79,15 @@ def test_a_launch_is_timed_by_events_which_are_given_back(cuda: FakeCuda) -> Non
     assert runner(buffers, {}, wait=True) == pytest.approx(1e-3)
     assert all(event.freed for event in cuda.events)
     assert runner(buffers, {}) is None
+
+
+def test_nothing_is_given_back_at_exit(cuda: FakeCuda) -> None:
+    """The driver's own names are gone by then."""
+    queue, given = Queue("CUDA", CudaDriver(api.api(), 0)), list[object]()
+    queue.free(given.append, finalizing=lambda: True)
+    assert not given
+    queue.free(given.append)
+    assert given == [queue.driver]
 
 
 def test_a_grid_of_variables_is_that_of_the_values(cuda: FakeCuda) -> None:
