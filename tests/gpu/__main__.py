@@ -1,6 +1,7 @@
 """`python -m tests.gpu [DEVICE ...]`: checks the GPUs of this machine, or the devices named.
 
-Each device gets the tests of this folder, then random Tensor programs. Where there is no GPU, says
+Each device gets the tests of this folder, then random Tensor programs and kernels under random
+opts. Where there is no GPU, says
 what was looked for and why it was not found, and exits with 0: nothing was checked.
 """
 
@@ -13,6 +14,7 @@ import sys
 from core.runtime.discover import Finding, findings
 
 PROGRAMS = "tests/core/tensor/test_random_tensor_programs.py"
+KERNELS = "tests/core/passes/test_fuzz_opts.py::test_opts_keep_what_is_computed"
 
 
 def gpus(found: list[Finding]) -> list[str]:
@@ -39,7 +41,8 @@ def main(chosen: list[str]) -> int:
     for device in devices:
         runs = (
             [*pytest, "tests/gpu", "--device", device],
-            [*pytest, PROGRAMS, "--fuzz", "250"],
+            [*pytest, PROGRAMS, "--fuzz", "250", "-k", "not several"],
+            [*pytest, KERNELS, "--fuzz", "250"],
         )
         for command in runs:
             print("===", device, " ".join(command[1:]), flush=True)

@@ -11,7 +11,6 @@ from core.dtype import dtypes
 from core.runtime.buffer import Buffer
 from core.runtime.device import Device
 from core.runtime.numeric import from_memory
-from core.toolchain.processor import host_target
 from core.uop import UOp
 from core.uop.kernelinfo import Opt
 from core.uop.pointer import pointer_of
@@ -29,17 +28,16 @@ def agree(ast: UOp, found: list[Any], right: list[Any], what: str) -> None:
             np.testing.assert_array_equal(a, b, err_msg=what)
 
 
-def run_on_cpu(ast: UOp, opts: list[Opt] | None, memory: list[Any]) -> list[Any]:
-    """The memory after the kernel, optimised that way, has run in a copy of it."""
-    compiled = compile_kernel(ast, host_target(), opts)
+def run_on(name: str, ast: UOp, opts: list[Opt] | None, memory: list[Any]) -> list[Any]:
+    """The memory after the kernel, optimised that way, has run on a device in a copy of it."""
+    device = Device[name]
+    compiled = compile_kernel(ast, device.written_for, opts)
     sizes = {a.number: a for a in compiled.arguments}
     buffers = [
-        Buffer("CPU", a.size, sizes[i].dtype)
-        if i in sizes
-        else Buffer("CPU", a.nbytes, dtypes.uint8)
+        Buffer(name, a.size, sizes[i].dtype) if i in sizes else Buffer(name, a.nbytes, dtypes.uint8)
         for i, a in enumerate(memory)
     ]
     for buffer, a in zip(buffers, memory, strict=True):
         buffer.copyin(a.view(np.uint8).data)
-    Device["CPU"].load(compiled)(buffers, {}, wait=True)
+    device.load(compiled)(buffers, {}, wait=True)
     return [b.as_array() for b in buffers]

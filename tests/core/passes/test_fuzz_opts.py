@@ -1,5 +1,5 @@
-"""Random kernels under random sequences of legal opts: what the CPU computes stays as it was, and
-what GPUs would run is a right program that their own compilers take.
+"""Random kernels under random sequences of legal opts: what the device computes stays as it was,
+and what GPUs would run is a right program that their own compilers take.
 
 `--fuzz N` runs N programs per test instead of 70. A failure prints the seed of its program, and
 `FUZZ_SEED=seed` runs that one alone.
@@ -14,15 +14,15 @@ import numpy as np
 import pytest
 
 from core.compile import compile_kernel
+from core.runtime.device import Device
 from core.runtime.reference.kernel import evaluate_kernel
 from core.target import targets
 from core.toolchain.assembled import amd_isa
 from core.toolchain.nvidia_tools import find_tool
-from core.toolchain.processor import host_target
 from core.toolchain.ptxas import assemble
 from core.uop import Ops
 from tests.core.passes.programs import kernels_of, legal_opts, matrix_product, program
-from tests.core.passes.running import agree, run_on_cpu
+from tests.core.passes.running import agree, run_on
 from tests.core.runtime.test_agreement import memory_of
 from tests.core.tensor_eval import value
 from tests.fuzzing import seeds
@@ -38,15 +38,16 @@ ASSEMBLED = 20
 
 
 def test_opts_keep_what_is_computed(request: pytest.FixtureRequest) -> None:
+    target = Device[Device.DEFAULT].written_for
     for seed in seeds(request.config, PROGRAMS, 0):
         rng = Random(seed)
         for ast in kernels_of(rng, program(rng)):
-            opts = legal_opts(rng, ast, host_target()) if rng.random() < 0.7 else None
+            opts = legal_opts(rng, ast, target) if rng.random() < 0.7 else None
             what = f"seed {seed}, opts {[*map(str, opts or ['heuristic'])]}"
             memory, right = memory_of(ast), memory_of(ast)
             try:
                 evaluate_kernel(ast, right, {})
-                agree(ast, run_on_cpu(ast, opts, memory), right, what)
+                agree(ast, run_on(Device.DEFAULT, ast, opts, memory), right, what)
             except Exception as error:
                 error.add_note(what)
                 raise

@@ -11,10 +11,10 @@ from random import Random
 
 import pytest
 
+from core.runtime.device import Device
 from core.runtime.reference.kernel import evaluate_kernel
-from core.toolchain.processor import host_target
 from tests.core.passes.programs import kernels_of, legal_opts
-from tests.core.passes.running import agree, run_on_cpu
+from tests.core.passes.running import agree, run_on
 from tests.core.runtime.test_agreement import memory_of
 from tests.core.tensor.random_programs.draft import Rules
 from tests.core.tensor.random_programs.program import Program
@@ -85,12 +85,17 @@ def test_kernels_under_random_opts(pytestconfig: pytest.Config) -> None:
 
     def check(program: Program, seed: int) -> None:
         rng = Random(seed)
-        values = tensors(program, How())
+        target, values = Device[Device.DEFAULT].written_for, tensors(program, How())
         for k in program.outputs:
             for ast in kernels_of(rng, values[k]):
-                opts = legal_opts(rng, ast, host_target())
+                opts = legal_opts(rng, ast, target)
                 memory, right = memory_of(ast), memory_of(ast)
                 evaluate_kernel(ast, right, {})
-                agree(ast, run_on_cpu(ast, opts, memory), right, f"opts {[*map(str, opts)]}")
+                agree(
+                    ast,
+                    run_on(Device.DEFAULT, ast, opts, memory),
+                    right,
+                    f"opts {[*map(str, opts)]}",
+                )
 
     fuzz_all(seeds(pytestconfig, 12, 3000), ALL, check, again("random_opts"))

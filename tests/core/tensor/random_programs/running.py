@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
@@ -23,7 +23,7 @@ class How:
     """A way to run a program. `realize` is the share of values that are realized when made. On
     several devices, data is cut between them along axes that `cuts` is the seed of."""
 
-    device: str | tuple[str, ...] = "CPU"
+    device: str | tuple[str, ...] = field(default_factory=lambda: Device.DEFAULT)
     realize: float = 0.0
     flags: tuple[tuple[str, int], ...] = ()
     cuts: int = 0
@@ -59,7 +59,7 @@ def cut(x: Tensor, devices: tuple[str, ...], rng: Random) -> Tensor:
 
 
 def draw_how(rng: Random) -> How:
-    """Mostly the CPU as users have it, else other levels of the scheduler and of kernels."""
+    """Mostly the device as users have it, else other levels of the scheduler and of kernels."""
     flags: dict[str, int] = {}
     if rng.random() < 0.5:
         flags["OPT"] = rng.randint(0, 3)
@@ -77,7 +77,7 @@ def draw_how(rng: Random) -> How:
         flags["FUSE_CONV_BW"] = 1
     if rng.random() < 0.1:
         flags["LAZY"] = 0
-    device = "REFERENCE" if rng.random() < 0.15 else "CPU"
+    device = "REFERENCE" if rng.random() < 0.15 else Device.DEFAULT
     return How(device, rng.choice((0.0, 0.0, 0.2, 0.5, 1.0)), tuple(flags.items()))
 
 
