@@ -80,6 +80,10 @@ EDITABLE: Final[Mapping[str, tuple[Editable, ...]]] = {
     "AMD:EMU": (Editable("llvm", _llvm_of_a_gpu),),
 }
 """By kind of device. Other devices run no text that was edited."""
+RUNS: Final[Mapping[str, str]] = {
+    text.kind: device for device, texts in reversed(EDITABLE.items()) for text in texts
+}
+"""By the kind of an edited text, the kind of device that runs it; the first of several."""
 _NEEDS: Final = {"hip": "HIP C++ is edited and run on AMD GPUs only, and none was found here"}
 """What is said of kinds of text where no device that runs them is there."""
 

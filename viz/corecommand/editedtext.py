@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from core.errors import TraceError
+from core.isolation.edited import RUNS
 from core.isolation.isolate import MAX_TEXT
 from core.render.kinds import KIND
 from viz.files.regular import open_regular
-
-DEVICES: Final = {"llvm": "CPU", "ptx": "CUDA", "cuda": "CUDA", "hip": "AMD"}
-"""What runs a kind of text where --device does not say it."""
 
 
 def edited_text(options: argparse.Namespace) -> dict[str, Any] | None:
@@ -22,7 +20,7 @@ def edited_text(options: argparse.Namespace) -> dict[str, Any] | None:
     if name is None:
         return None
     path = Path(name)
-    endings = {KIND[kind].ending: kind for kind in DEVICES}
+    endings = {KIND[kind].ending: kind for kind in RUNS}
     kind = endings.get(path.suffix)
     if kind is None:
         raise TraceError(
@@ -40,4 +38,4 @@ def edited_text(options: argparse.Namespace) -> dict[str, Any] | None:
         ) from error
     except UnicodeDecodeError as error:
         raise TraceError("this file is no text", where=name, hint="it has to be UTF-8") from error
-    return {"kind": kind, "text": text, "device": options.device or DEVICES[kind]}
+    return {"kind": kind, "text": text, "device": options.device or RUNS[kind]}

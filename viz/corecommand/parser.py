@@ -133,7 +133,7 @@ def _add_variants(commands: Any) -> None:
             made.add_argument(
                 "--text",
                 metavar="FILE",
-                help="run this text in place of the compiler's: .ll, .ptx, .cu or .hip",
+                help="run this text in place of the compiler's: .ll, .ptx, .cu, .hip or .wgsl",
             )
             made.add_argument(
                 "--device", metavar="NAME", help="what runs --text, such as CPU, CUDA or PTX:EMU"

@@ -47,7 +47,7 @@ class EditedText:
             )
         if kind not in KIND or not 0 < len(device) <= MAX_NAME:
             raise ServerError(
-                f"no device runs an edited {kind[:60]!r} text", hint="llvm, ptx, cuda or hip"
+                f"no device runs an edited {kind[:60]!r} text", hint="such as llvm or ptx"
             )
         if len(text) > MAX_TEXT:
             raise ServerError(
