@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from random import SystemRandom
 
 import pytest
+
+from core.runtime.device import Device
 
 
 def cases(config: pytest.Config, count: int) -> int:
@@ -19,3 +22,13 @@ def seeds(config: pytest.Config, count: int, base: int) -> list[int]:
         return [int(os.environ["FUZZ_SEED"])]
     first = SystemRandom().randrange(1 << 30) if config.getoption("--fuzz") else base
     return list(range(first, first + cases(config, count)))
+
+
+def has_float64() -> bool:
+    """Whether the default device computes with it: WebGPU has nothing in its place."""
+    return Device.DEFAULT.partition(":")[0] != "WEBGPU"
+
+
+def computed(names: Sequence[str]) -> tuple[str, ...]:
+    """The dtypes that the default device computes with."""
+    return tuple(name for name in names if name != "float64" or has_float64())

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
+from core.runtime import discover
 from core.runtime.discover import Finding
 from tests.bench import gpu as bench
 from tests.bench import tiles
@@ -31,6 +34,23 @@ def test_they_say_why_and_do_nothing(
 def test_gpus_that_can_be_opened_are_taken() -> None:
     found = [Finding("CUDA", "GPU", "H200"), Finding("CUDA:1", "GPU", "", "in use")]
     assert check.gpus(found) == ["CUDA"]
+
+
+def test_a_driver_on_the_processor_is_no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    def adapter(kind: str) -> SimpleNamespace:
+        info = {"adapter_type": kind, "device": f"a {kind}", "backend_type": "Vulkan"}
+        return SimpleNamespace(info=info, features=set[str]())
+
+    def version(package: str) -> str:
+        return "1" if package == "wgpu" else ""
+
+    monkeypatch.setattr(discover, "_version", version)
+    both = [adapter("DiscreteGPU"), adapter("CPU")]
+    monkeypatch.setattr(discover.webgpu, "adapters", lambda: both)
+    found = [f for f in discover.findings() if f.device.startswith("WEBGPU")]
+    assert check.gpus(found) == ["WEBGPU"]
+    assert check.name_of("WEBGPU", found).startswith("a DiscreteGPU (Vulkan)")
+    assert check.name_of("WEBGPU:1", found).startswith("a CPU (Vulkan)")
 
 
 def test_tile_kernels_are_measured_on_a_device(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -137,7 +137,8 @@ def _webgpu() -> Iterator[Finding]:
     for number, adapter in enumerate(found):
         name = "WEBGPU" if number == 0 else f"WEBGPU:{number}"
         timed = "its own clock" if webgpu.TIMESTAMPS in adapter.features else "the host's clock"
-        yield Finding(name, "adapter", f"{webgpu.title(adapter)}, {timed}")
+        kind = "adapter" if webgpu.on_cpu(adapter) else "GPU"
+        yield Finding(name, kind, f"{webgpu.title(adapter)}, {timed}")
 
 
 def _version(package: str) -> str:

@@ -23,10 +23,10 @@ from core.runtime.allocator import Place
 from core.runtime.base import ComputeDevice
 from core.runtime.buffer import buffer_of
 from core.runtime.device import Device
-from core.runtime.discover import Finding, findings
+from core.runtime.discover import findings
 from core.uop import Ops
 from tests.bench.measure import machine, table
-from tests.gpu.__main__ import gpus, missing
+from tests.gpu.__main__ import gpus, missing, name_of
 
 ELEMENTS = 1 << 27
 SIZES = (4096, 8192)
@@ -90,10 +90,12 @@ def memory_rows(name: str, device: ComputeDevice) -> list[list[object]]:
 
 
 def product_rows(name: str, device: ComputeDevice) -> list[list[object]]:
-    """Square matrix products in half and single precision."""
+    """Square matrix products in half and single precision; the largest where there are matrix
+    instructions."""
+    assert device.target is not None
     rows: list[list[object]] = []
     for dtype in (dtypes.float16, dtypes.bfloat16, dtypes.float32):
-        for n in SIZES:
+        for n in SIZES if device.target.tensor_cores else SIZES[:1]:
             a, b = (Tensor.rand(n, n).cast(dtype).to(name).realize() for _ in range(2))
             ours = 2 * n**3 / times(lambda a=a, b=b: a @ b, device)
             theirs = library_speed(name, n, dtype)
@@ -124,11 +126,6 @@ def library_speed(name: str, n: int, dtype: DType) -> float | None:
     return 2 * n**3 / statistics.median(found[3:])
 
 
-def title_of(found: list[Finding], name: str) -> str:
-    """What a GPU calls itself; the name of a device that is none."""
-    return next((f.found for f in found if f.device == name and f.looked_for == "GPU"), name)
-
-
 def main(chosen: list[str]) -> int:
     """The exit status: 0 without a GPU, too."""
     found = findings()
@@ -139,7 +136,7 @@ def main(chosen: list[str]) -> int:
     print(machine() + "\n", flush=True)
     for name in names:
         device = Device[name]
-        print(title_of(found, name))
+        print(name, name_of(name, found))
         print(table("Memory", ["kernel", "GB/s", "of a copy"], memory_rows(name, device)))
         columns = ["product", "TFLOP/s", "library's", "ratio"]
         print(table("Matrix products", columns, product_rows(name, device)), flush=True)

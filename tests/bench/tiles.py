@@ -30,9 +30,9 @@ from core.tile import kernels
 from core.tile.kernels import AttentionShape
 from core.uop.ops import Ops
 from core.uop.uop import UOp
-from tests.bench.gpu import RUNS, library_speed, title_of
+from tests.bench.gpu import RUNS, library_speed
 from tests.bench.measure import machine, table
-from tests.gpu.__main__ import gpus, missing
+from tests.gpu.__main__ import gpus, missing, name_of
 
 PRODUCTS = (2048, 4096, 8192)
 TILES = ((64, 64, 32), (128, 128, 32))
@@ -150,20 +150,21 @@ def _target(device: ComputeDevice) -> Target:
 
 
 def figures(chosen: Sequence[str] = ()) -> str:
-    """The tables, of the devices named or of all GPUs; or why there are none."""
+    """The tables, of the devices named or of all GPUs with matrix instructions; or why there are
+    none."""
     return "\n".join(tables(chosen))
 
 
 def tables(chosen: Sequence[str]) -> Iterator[str]:
     """The same, each as soon as it is measured."""
     found = findings()
-    names = list(chosen) or gpus(found)
+    names = list(chosen) or [n for n in gpus(found) if _target(Device[n]).tensor_cores]
     if not names:
         yield "Tile kernels. " + missing(found).replace("checked", "measured")
     columns = ["TFLOP/s", "library's", "ratio"]
     for name in names:
         device = Device[name]
-        yield title_of(found, name)
+        yield f"{name} {name_of(name, found)}"
         products = product_rows(name, device)
         yield table("Tile kernels: matrix products", ["product", *columns], products)
         yield table(

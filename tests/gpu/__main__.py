@@ -1,8 +1,8 @@
 """`python -m tests.gpu [DEVICE ...]`: checks the GPUs of this machine, or the devices named.
 
 Each device gets the tests of this folder, then random Tensor programs and kernels under random
-opts. Where there is no GPU, says
-what was looked for and why it was not found, and exits with 0: nothing was checked.
+opts. Where there is no GPU, says what was looked for and why it was not found, and exits with 0:
+nothing was checked.
 """
 
 from __future__ import annotations
@@ -20,6 +20,12 @@ KERNELS = "tests/core/passes/test_fuzz_opts.py::test_opts_keep_what_is_computed"
 def gpus(found: list[Finding]) -> list[str]:
     """The devices that can be opened."""
     return [f.device for f in found if f.looked_for == "GPU" and f.found]
+
+
+def name_of(device: str, found: list[Finding]) -> str:
+    """What the GPU, or the adapter, of a device is called; "" where it is neither."""
+    named = (f.found for f in found if f.device == device and f.looked_for in ("GPU", "adapter"))
+    return next(named, "")
 
 
 def missing(found: list[Finding]) -> str:
@@ -40,10 +46,11 @@ def main(chosen: list[str]) -> int:
     failed: list[str] = []
     for device in devices:
         runs = (
-            [*pytest, "tests/gpu", "--device", device],
+            [*pytest, "-rP", "tests/gpu", "--device", device],
             [*pytest, PROGRAMS, "--fuzz", "250", "-k", "not several"],
             [*pytest, KERNELS, "--fuzz", "250"],
         )
+        print("===", device, name_of(device, found), flush=True)
         for command in runs:
             print("===", device, " ".join(command[1:]), flush=True)
             if subprocess.run(command, env={**os.environ, "DEV": device}, check=False).returncode:

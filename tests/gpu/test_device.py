@@ -98,7 +98,7 @@ def test_training_agrees_with_the_cpu(name: str) -> None:
 
 
 def test_no_memory_left_is_said_and_survived(name: str, device: ComputeDevice) -> None:
-    with pytest.raises(RunError, match="bytes left"):
+    with pytest.raises(RunError, match=r"bytes left|has no buffers of"):
         device.allocator.alloc(1 << 50)
     assert (Tensor.ones(4, device=name) + 1).tolist() == [2.0] * 4
 
@@ -111,6 +111,8 @@ def test_a_worker_runs_and_checks_a_kernel(name: str) -> None:
 def test_a_fault_names_the_kernel_and_leaves_other_processes(name: str) -> None:
     if "EMU" in name:
         pytest.skip("the emulator finds the access itself")
+    if name.startswith("WEBGPU"):
+        pytest.skip("an index outside of a buffer is clamped")
     code = f"""
         from dataclasses import replace
         import numpy as np

@@ -21,6 +21,7 @@ from core.runtime.device import Device
 from core.runtime.numeric import Array, from_memory, memory_dtype, to_memory
 from core.runtime.reference.kernel import evaluate_kernel
 from core.toolchain.processor import host_target
+from core.toolchain.program import Program
 from core.trial.difference import difference, first_wrong, summed_products
 from core.trial.trial import arguments
 from core.uop import Ops, UOp
@@ -58,6 +59,15 @@ class Subject:
     right: tuple[Array, ...]
     loaded: frozenset[int]
     reference: str
+
+    def run(self, program: Program, name: str) -> list[Array]:
+        """The memory of the arguments after a run on a device. Raises what the device raises."""
+        buffers = [
+            Buffer(name, a.size, u.dtype.base).allocate().copyin(a.view(np.uint8).data)
+            for a, u in zip(self.before, arguments(self.ast), strict=True)
+        ]
+        Device[name].load(program)(buffers, self.variables, wait=True)
+        return [b.as_array() for b in buffers]
 
     def wrong(self, found: list[Array], written: Mapping[int, Array] | None = None) -> str:
         """What is wrong with the arguments after a run, "" where nothing is. `written`: of a run of

@@ -7,14 +7,10 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
-import numpy as np
 from playwright.sync_api import sync_playwright
 
-from core.runtime.buffer import Buffer
-from core.runtime.device import Device
 from core.target import Target
 from core.toolchain.program import Program
-from core.trial.trial import arguments
 from tests.browser_setup import find_browser
 from tests.on_targets.emulated import Ran
 from tests.on_targets.subject import Subject
@@ -47,13 +43,7 @@ _ACCEPT: Final = """async (texts) => {
 
 def execute(subject: Subject, program: Program) -> Ran:
     """Runs a kernel on its arguments. Raises what the device raises."""
-    device = Device["WEBGPU"]
-    buffers: list[Buffer] = []
-    for u, values in zip(arguments(subject.ast), subject.before, strict=True):
-        buffer = Buffer("WEBGPU", values.size, u.dtype.base).allocate()
-        buffers.append(buffer.copyin(np.ascontiguousarray(values).view(np.uint8).data))
-    device.load(program)(buffers, subject.variables, wait=True)
-    return Ran(subject.wrong([b.as_array() for b in buffers]), 1, 1)
+    return Ran(subject.wrong(subject.run(program, "WEBGPU")), 1, 1)
 
 
 def tint(texts: Sequence[str], names: Sequence[str], target: Target) -> list[str]:

@@ -67,6 +67,11 @@ def title(adapter: Any) -> str:
     return f"{info['device']} ({info['backend_type']})"
 
 
+def on_cpu(adapter: Any) -> bool:
+    """Whether an adapter is a driver that computes on the processor."""
+    return adapter.info["adapter_type"] == "CPU"
+
+
 def opened(name: str, number: int) -> Opened:
     """A device of adapter `number`; where there are fewer adapters, another device of the last
     one. Raises DeviceError where there is none, or none can be opened."""

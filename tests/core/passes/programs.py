@@ -23,6 +23,7 @@ from core.tensor import Tensor
 from core.uop import Ops, UOp
 from core.uop.kernelinfo import AxisType, Opt, OptOps
 from core.uop.kernels import is_lowered
+from tests.fuzzing import computed
 
 SMALL = (1, 2, 3, 4, 5, 7, 8, 12, 16, 20, 33)
 LARGE = (1, 3, 4, 16, 30, 64, 128, 512, 1000, 4096)
@@ -35,7 +36,7 @@ MOST = 4000
 def leaf(rng: Random, shape: tuple[int, ...]) -> Tensor:
     """A Tensor of small numbers (of none, where it is large), some axes repeated."""
     base = tuple(1 if rng.random() < 0.2 else n for n in shape)
-    dtype = rng.choice(DTYPES)
+    dtype = rng.choice(computed(DTYPES))
     if prod(base) > MOST:
         return Tensor.empty(*base, dtype=dtype).expand(*shape)
     numbers = np.random.default_rng(rng.randrange(1 << 30))
