@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from viz.format import schema
-from viz.format.events import Events
+from viz.format.events import events_of
 from viz.write.writer import TraceWriter
 
 IMAGE: Final = "<img src=x onerror=window.pwned=1>"
@@ -92,10 +92,8 @@ def million(path: Path) -> Path:
             graphs = [t.node("ADD" if i % 3 else "MUL", "int32", (n, n)) for n in graphs]
         rule = t.rule("swap", "endless.py", 3)
         step = t.rewrite_begin("endless", graphs[0])
-        events = Events()
-        events.kind.extend([schema.MATCH] * part)
-        events.rewrite.extend([step] * part)
-        events.matches.extend([*(rule, a, b, 1000, 0, 0), *(rule, b, a, 1000, 0, 0)] * (part // 2))
+        turns = ((schema.MATCH, step, rule, *pair, 1000, 0, 0) for pair in ((a, b), (b, a)))
+        events = events_of([*turns] * (part // 2))
         for _ in range(count // part):
             t.extend(events)
         t.rewrite_end(step, graphs[0])

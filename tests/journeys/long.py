@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from viz.format import schema
-from viz.format.events import Events
+from viz.format.events import events_of
 from viz.write.writer import TraceWriter
 
 KERNELS: Final = 60
@@ -30,13 +30,14 @@ def long_run(path: Path) -> Path:
             for turn in range(PASSES):
                 last = number == KERNELS - 1 and turn == PASSES - 1
                 step = t.rewrite_begin(f"pass {turn}", sums[0], context=kernel)
-                events = Events()
-                events.kind.extend([schema.MATCH] * STEPS)
-                events.rewrite.extend([step] * STEPS)
-                for k in range(STEPS):
-                    rule = rare if last and k == STEPS - 1 else (fold, grow)[k % 2]
-                    events.matches.extend((rule, sums[k], sums[k + 1], 1000, 0, 0))
-                t.extend(events)
+                rules = [(fold, grow)[k % 2] for k in range(STEPS)]
+                if last:
+                    rules[-1] = rare
+                rows = [
+                    (schema.MATCH, step, rule, before, after, 1000, 0, 0)
+                    for rule, before, after in zip(rules, sums[:-1], sums[1:], strict=True)
+                ]
+                t.extend(events_of(rows))
                 t.rewrite_end(step, sums[-1])
             t.context_end(kernel)
     return path

@@ -1,30 +1,32 @@
-"""Columns of an event block: appended to while writing, read back as arrays.
+"""Events as columns of numbers: what a block of them packs, and what it is read back as.
 
-Holds numbers only; what they stand for is in `viz/format/schema.py`. Never touches a file.
+What the numbers stand for is in `viz/format/schema.py`. Never touches a file.
 """
 
 from __future__ import annotations
 
-from array import array
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import IntEnum
+from functools import cached_property
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from core.errors import TraceError
-from viz.format import schema
 from viz.format.blocks import EVENTS
 from viz.format.pack import Ints, adds_up
+from viz.format.schema import DECLINE, MATCH, REBUILD
 
 MAX_BYTES: Final = 1 << 25
 """Of the columns of a block; several blocks are kept at once. The writer's take a few MB."""
+KINDS: Final = (MATCH, REBUILD, DECLINE)
+_LONGEST: Final = 1 << 53
+"""us of a match; more are damage."""
 
 
 class MatchField(IntEnum):
-    """The numbers of one match. In a file the time is in us, and the number of bindings is kept
-    apart from the others."""
+    """The numbers of one match. In a file the time is in us."""
 
     RULE = 0
     BEFORE = 1
@@ -34,94 +36,96 @@ class MatchField(IntEnum):
     BIND_COUNT = 5
 
 
+@dataclass(frozen=True, eq=False)
 class Events:
-    """Columns of the events of the next block, or of a part of it."""
+    """Events in their order: the kind and the rewrite of each; a row for each match (see
+    MatchField), the nodes that the matches bound, old and new of each rebuild, rule and node of
+    each decline."""
 
-    __slots__ = ("binds", "declines", "kind", "matches", "rebuilds", "rewrite")
-
-    def __init__(self) -> None:
-        self.kind = array("B")
-        self.rewrite = array("q")
-        """The rewrite of each event."""
-        self.matches = array("q")
-        """The numbers of each match; see MatchField."""
-        self.binds = array("q")
-        """(before - node) of each of these bindings."""
-        self.rebuilds = array("q")
-        """Old and new of each rebuild."""
-        self.declines = array("q")
-        """Rule and node of each decline."""
-
-    def extend(self, part: Events) -> None:
-        """Adds events."""
-        self.kind += part.kind
-        self.rewrite += part.rewrite
-        self.matches += part.matches
-        self.binds += part.binds
-        self.rebuilds += part.rebuilds
-        self.declines += part.declines
-
-    def arrays(self) -> Columns:
-        """All of them, as arrays."""
-        return Columns(
-            np.frombuffer(self.kind, np.uint8),
-            _ints(self.rewrite),
-            _ints(self.matches).reshape(-1, len(MatchField)),
-            _ints(self.binds),
-            _ints(self.rebuilds).reshape(-1, 2),
-            _ints(self.declines).reshape(-1, 2),
-        )
-
-
-@dataclass(frozen=True)
-class Columns:
-    """Events that are to be packed; see `Events`."""
-
-    kind: npt.NDArray[np.uint8]
+    kind: Ints
     rewrite: Ints
     match: Ints
-    binds: Ints
+    bound: Ints
     rebuild: Ints
     decline: Ints
 
-    def without(self, drop: npt.NDArray[np.bool_]) -> Columns:
-        """All but those declines where `drop` is true."""
-        kept = np.ones(len(self.kind), np.bool_)
-        kept[self.kind == schema.DECLINE] = ~drop
-        return replace(
-            self, kind=self.kind[kept], rewrite=self.rewrite[kept], decline=self.decline[~drop]
+    def __len__(self) -> int:
+        return len(self.kind)
+
+    @cached_property
+    def row(self) -> Ints:
+        """For each event, its row among those of its kind."""
+        row = np.zeros(len(self.kind), np.int64)
+        for code in KINDS:
+            mine = np.flatnonzero(self.kind == code)
+            row[mine] = np.arange(len(mine))
+        return row
+
+    @cached_property
+    def bound_start(self) -> Ints:
+        """Where in `bound` the nodes of each match begin; and the end of the last."""
+        return np.cumsum(np.append(0, self.match[:, MatchField.BIND_COUNT]))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that it takes."""
+        own = (self.kind, self.rewrite, self.match, self.bound, self.rebuild, self.decline)
+        return sum(array.nbytes for array in (*own, self.row, self.bound_start))
+
+    def at(self, positions: Ints) -> Events:
+        """The events at these positions, which ascend."""
+        kind = self.kind[positions]
+        matches, rebuilds, declines = (self.row[positions[kind == code]] for code in KINDS)
+        match, begin = self.match[matches], self.bound_start[matches]
+        counts = match[:, MatchField.BIND_COUNT]
+        places = np.repeat(begin - np.cumsum(counts) + counts, counts)
+        return Events(
+            kind,
+            self.rewrite[positions],
+            match,
+            self.bound[places + np.arange(len(places))],
+            self.rebuild[rebuilds],
+            self.decline[declines],
         )
 
     def pack(self) -> bytes:
         """As one blob."""
         rule, before, after, ns, signature, counts = self.match.T
-        matches = (rule, before, after, ns // 1000, signature, counts, self.binds)
-        kind = self.kind.astype(np.int64)
-        return EVENTS.pack((kind, self.rewrite, *matches, *self.rebuild.T, *self.decline.T))
+        binds = np.repeat(before, counts) - self.bound
+        matches = (rule, before, after, ns // 1000, signature, counts, binds)
+        return EVENTS.pack((self.kind, self.rewrite, *matches, *self.rebuild.T, *self.decline.T))
 
 
-@dataclass(frozen=True)
-class EventArrays:
-    """The events of a block. `match`, `rebuild`, `decline` hold a row per event of that kind;
-    `row` is, for each event, its row there; `bind_start` (one longer than matches) cuts `binds`."""
-
-    kind: Ints
-    rewrite: Ints
-    row: Ints
-    match: Ints
-    binds: Ints
-    bind_start: Ints
-    rebuild: Ints
-    decline: Ints
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes that it takes."""
-        own = (self.kind, self.rewrite, self.row, self.match, self.binds, self.bind_start)
-        return sum(array.nbytes for array in (*own, self.rebuild, self.decline))
+def events_of(rows: Sequence[Sequence[int]]) -> Events:
+    """Events that are told one by one: kind, rewrite and the numbers of the kind; the nodes that a
+    match bound follow its own."""
+    own = {code: [row[2:] for row in rows if row[0] == code] for code in KINDS}
+    width = len(MatchField)
+    return Events(
+        np.array([row[0] for row in rows], np.int64),
+        np.array([row[1] for row in rows], np.int64),
+        np.array([row[:width] for row in own[MATCH]], np.int64).reshape(-1, width),
+        np.array([node for row in own[MATCH] for node in row[width:]], np.int64),
+        np.array(own[REBUILD], np.int64).reshape(-1, 2),
+        np.array(own[DECLINE], np.int64).reshape(-1, 2),
+    )
 
 
-def read_events(blob: bytes) -> EventArrays:
+def joined(parts: Sequence[Events]) -> Events:
+    """All events of these parts."""
+    if not parts:
+        return events_of(())
+    return Events(
+        np.concatenate([part.kind for part in parts]),
+        np.concatenate([part.rewrite for part in parts]),
+        np.concatenate([part.match for part in parts]),
+        np.concatenate([part.bound for part in parts]),
+        np.concatenate([part.rebuild for part in parts]),
+        np.concatenate([part.decline for part in parts]),
+    )
+
+
+def read_events(blob: bytes) -> Events:
     """The events of a block. Raises TraceError where the columns do not fit together."""
     columns = EVENTS.unpack(blob, MAX_BYTES)
     kind, rewrite = columns["kind"], columns["rewrite"]
@@ -129,40 +133,22 @@ def read_events(blob: bytes) -> EventArrays:
     counts, binds = columns["bind_count"], columns["binds"]
     rebuilds = columns["rebuild_old"], columns["rebuild_new"]
     declines = columns["decline_rule"], columns["decline_node"]
-    row = np.zeros(len(kind), np.int64)
-    for code, first in (
-        (schema.MATCH, matches[0]),
-        (schema.REBUILD, rebuilds[0]),
-        (schema.DECLINE, declines[0]),
-    ):
-        mine = kind == code
-        if int(mine.sum()) != len(first):
-            raise _unfit()
-        row[mine] = np.arange(len(first))
-    known = len(matches[0]) + len(rebuilds[0]) + len(declines[0]) == len(kind)
-    for group in ((*matches, counts), rebuilds, declines, (kind, rewrite)):
-        known = known and len({len(column) for column in group}) == 1
-    if not known or not adds_up(counts, binds):
-        raise _unfit()
-    bind_start = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
-    return EventArrays(
+    groups = ((*matches, counts), rebuilds, declines, (kind, rewrite))
+    fits = all(len({len(column) for column in group}) == 1 for group in groups)
+    told = [int((kind == code).sum()) for code in KINDS]
+    fits = fits and told == [len(group[0]) for group in groups[:3]] and sum(told) == len(kind)
+    if not fits or not adds_up(counts, binds):
+        raise TraceError(
+            "a block of events is damaged (its columns do not fit together)",
+            hint="what other blocks hold is still shown",
+        )
+    rule, before, after, us, signature = matches
+    ns = 1000 * us.clip(0, _LONGEST)
+    return Events(
         kind,
         rewrite,
-        row,
-        np.stack(matches, axis=1),
-        np.repeat(matches[MatchField.BEFORE], counts) - binds,
-        bind_start,
+        np.stack((rule, before, after, ns, signature, counts), axis=1),
+        np.repeat(before, counts) - binds,
         np.stack(rebuilds, axis=1),
         np.stack(declines, axis=1),
-    )
-
-
-def _ints(values: array[int]) -> Ints:
-    return np.frombuffer(values, np.int64)
-
-
-def _unfit() -> TraceError:
-    return TraceError(
-        "a block of events is damaged (its columns do not fit together)",
-        hint="what other blocks hold is still shown",
     )

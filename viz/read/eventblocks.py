@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from core.errors import BudgetError, TraceError
-from viz.format.events import EventArrays, read_events
+from viz.format.events import Events, read_events
 from viz.format.pack import Ints
 from viz.format.rows import BLOCKS
 from viz.read.database import Database
@@ -36,7 +36,7 @@ class EventBlocks:
     def __init__(self, db: Database) -> None:
         self._db = db
         self._numbers: list[int] = []
-        self._decoded: OrderedDict[int, EventArrays | None] = OrderedDict()
+        self._decoded: OrderedDict[int, Events | None] = OrderedDict()
         self._decoding = threading.Lock()
 
     def add(self, block: int) -> None:
@@ -46,19 +46,19 @@ class EventBlocks:
     def __len__(self) -> int:
         return len(self._numbers)
 
-    def at(self, position: int) -> EventArrays | None:
+    def at(self, position: int) -> Events | None:
         """The block at this position of all; None where it cannot be read."""
         return self._block(self._numbers[position])
 
-    def all(self) -> Iterator[EventArrays]:
+    def all(self) -> Iterator[Events]:
         """Every readable block, in order."""
         return self._readable(self._numbers)
 
-    def between(self, low: int, high: int) -> Iterator[EventArrays]:
+    def between(self, low: int, high: int) -> Iterator[Events]:
         """The readable blocks with numbers from `low` to `high`, in order."""
         return self._readable(self._numbers[self._range(low, high)])
 
-    def of(self, rewrite: Rewrite) -> Iterator[tuple[EventArrays, Ints]]:
+    def of(self, rewrite: Rewrite) -> Iterator[tuple[Events, Ints]]:
         """The blocks that hold events of a rewrite, each with the positions of its events."""
         for arrays in self.between(*rewrite.blocks):
             positions = np.flatnonzero(arrays.rewrite == rewrite.id)
@@ -73,18 +73,18 @@ class EventBlocks:
     def _range(self, low: int, high: int) -> slice:
         return slice(bisect.bisect_left(self._numbers, low), bisect.bisect(self._numbers, high))
 
-    def _readable(self, blocks: Iterable[int]) -> Iterator[EventArrays]:
+    def _readable(self, blocks: Iterable[int]) -> Iterator[Events]:
         for block in blocks:
             arrays = self._block(block)
             if arrays is not None:
                 yield arrays
 
-    def _block(self, block: int) -> EventArrays | None:
+    def _block(self, block: int) -> Events | None:
         with self._decoding:
             if block in self._decoded:
                 self._decoded.move_to_end(block)
                 return self._decoded[block]
-            arrays: EventArrays | None = None
+            arrays: Events | None = None
             try:
                 arrays = read_events(block_data(self._db, block))
             except BudgetError:

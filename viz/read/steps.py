@@ -32,7 +32,7 @@ class Match:
 
 
 @dataclass
-class Events:
+class RewriteSteps:
     """All events of a rewrite. `steps` are (match, rebuilds after it); `leading` are the rebuilds
     before the first match; `declines` are (step, rule, node), with `step` matches before it."""
 
@@ -49,9 +49,9 @@ class Events:
     """Why what comes after the last step was not read, if it was the budget."""
 
 
-def read_steps(file: TraceFile, rewrite: Rewrite, most: int | None = None) -> Events:
+def read_steps(file: TraceFile, rewrite: Rewrite, most: int | None = None) -> RewriteSteps:
     """The events of `rewrite`, in engine order; of its first `most` matches."""
-    made = Events()
+    made = RewriteSteps()
     try:
         _read(made, file, rewrite, most)
     except BudgetError as error:
@@ -59,8 +59,8 @@ def read_steps(file: TraceFile, rewrite: Rewrite, most: int | None = None) -> Ev
     return made
 
 
-def _read(made: Events, file: TraceFile, rewrite: Rewrite, most: int | None) -> None:
-    count = file.nodes.count
+def _read(made: RewriteSteps, file: TraceFile, rewrite: Rewrite, most: int | None) -> None:
+    nodes = file.nodes.count
     names: dict[int, list[str]] = {}
     for arrays, positions in file.event_blocks.of(rewrite):
         take(len(arrays.rewrite) // 8 + 2 * len(positions), _EVENT * len(positions))
@@ -69,15 +69,15 @@ def _read(made: Events, file: TraceFile, rewrite: Rewrite, most: int | None) -> 
         for kind, row in zip(kinds.tolist(), rows.tolist(), strict=True):
             if kind == schema.REBUILD:
                 old, new = next(rebuilds)
-                if not (0 < old <= count and 0 < new <= count):
+                if not (0 < old <= nodes and 0 < new <= nodes):
                     made.lost += 1
                 elif made.steps:
                     made.steps[-1][1].append((old, new))
                 else:
                     made.leading.append((old, new))
             elif kind == schema.MATCH:
-                rule, before, after, us, signature = arrays.match[row].tolist()
-                if not (0 < before <= count and 0 < after <= count):
+                rule, before, after, ns, signature, count = arrays.match[row].tolist()
+                if not (0 < before <= nodes and 0 < after <= nodes):
                     made.lost += 1
                     continue
                 if most is not None and len(made.steps) >= most:
@@ -85,15 +85,15 @@ def _read(made: Events, file: TraceFile, rewrite: Rewrite, most: int | None) -> 
                     return
                 if signature not in names:
                     names[signature] = file.names(signature)
-                ends = arrays.bind_start[row : row + 2].tolist()
-                take(ends[1] - ends[0], _BOUND * (ends[1] - ends[0]))
-                bound = arrays.binds[ends[0] : ends[1]].tolist()
+                take(count, _BOUND * count)
+                first = arrays.bound_start[row]
+                bound = arrays.bound[first : first + count].tolist()
                 pairs = zip(names[signature], bound, strict=False)
-                binds = [(name, node) for name, node in pairs if 0 < node <= count]
-                made.steps.append((Match(rule, before, after, max(0, us), binds), []))
+                binds = [(name, node) for name, node in pairs if 0 < node <= nodes]
+                made.steps.append((Match(rule, before, after, ns // 1000, binds), []))
             else:
                 rule, node = arrays.decline[row].tolist()
-                if 0 < node <= count:
+                if 0 < node <= nodes:
                     made.declines.append((len(made.steps), rule, node))
                 else:
                     made.lost += 1

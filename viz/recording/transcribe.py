@@ -7,7 +7,6 @@ context and text. Runs on the recorder's own thread (viz/recording/worker.py).
 from __future__ import annotations
 
 import weakref
-from array import array
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
@@ -157,17 +156,17 @@ class Transcriber:
             np.fromiter(map(signatures.__getitem__, names), np.int64, len(names)),
             counts,
         )
-        events = Events()
         inside = rewrites > 0  # what happens outside of any rewrite is left out
         kept = {kind: inside[codes == kind] for kind in (MATCH, REBUILD, DECLINE)}
-        events.kind.frombytes(codes[inside].tobytes())
-        _fill(events.rewrite, rewrites[inside])
-        _fill(events.matches, np.stack(matches, 1)[kept[MATCH]])
-        differences = np.repeat(numbers[0], counts) - numbers[2]
-        _fill(events.binds, differences[np.repeat(kept[MATCH], counts)])
-        _fill(events.rebuilds, np.stack(numbers[3:5], 1)[kept[REBUILD]])
         declines = (self._rules_of(batch.rules(is_decline)), numbers[5])
-        _fill(events.declines, np.stack(declines, 1)[kept[DECLINE]])
+        events = Events(
+            codes[inside].astype(np.int64),
+            rewrites[inside],
+            np.stack(matches, 1)[kept[MATCH]],
+            numbers[2][np.repeat(kept[MATCH], counts)],
+            np.stack(numbers[3:5], 1)[kept[REBUILD]],
+            np.stack(declines, 1)[kept[DECLINE]],
+        )
         self.writer.extend(events)
         for origin in self._number.new_origins:
             self._sources.note(origin)
@@ -477,7 +476,3 @@ class Transcriber:
     def _context(self, stack: Sequence[Entry]) -> int:
         """The innermost context."""
         return next((entry.number for entry in reversed(stack) if entry.is_context), 0)
-
-
-def _fill(column: array[int], values: Ints) -> None:
-    column.frombytes(np.ascontiguousarray(values).tobytes())

@@ -20,7 +20,7 @@ from viz.dialect.rundialect import CheckedFacts
 from viz.read.nodes import Sources
 from viz.read.origins import OriginsOf
 from viz.read.records import Rewrite
-from viz.read.steps import Events, Match, read_steps
+from viz.read.steps import Match, RewriteSteps, read_steps
 from viz.read.tracefile import TraceFile
 from viz.replay.failures import Failure
 from viz.replay.slots import Delta, Slots
@@ -143,7 +143,9 @@ def _make(
 class _Replay:
     """The slots of a rewrite from its first graph to its last."""
 
-    def __init__(self, file: TraceFile, rewrite: Rewrite, events: Events, sources: Sources) -> None:
+    def __init__(
+        self, file: TraceFile, rewrite: Rewrite, events: RewriteSteps, sources: Sources
+    ) -> None:
         self.events = events
         self._sources = sources
         self.initial: list[tuple[int, int, list[int]]] = []
@@ -175,7 +177,7 @@ class _Replay:
         ]  # every slot made from the root is part of its graph
         return slots
 
-    def _run(self, slots: Slots, file: TraceFile, rewrite: Rewrite, events: Events) -> None:
+    def _run(self, slots: Slots, file: TraceFile, rewrite: Rewrite, events: RewriteSteps) -> None:
         for old, new in events.leading:
             slots.rebuild(old, new)
         changes, looked = 0, 0

@@ -23,7 +23,7 @@ from viz.dialect.registry import named_in
 from viz.dialect.rundialect import RunDialect
 from viz.format import schema
 from viz.format.cells import as_int, as_text, parse_json, parse_object
-from viz.format.events import EventArrays, Events
+from viz.format.events import Events, MatchField
 from viz.format.pack import Ints
 from viz.format.rows import KERNELS, SAME_AS, ContextRow, RewriteRow, RuleRow, plain_text
 from viz.read.nodes import FIELDS
@@ -34,11 +34,8 @@ from viz.views.kernels import KernelReader
 from viz.write.database import TraceDatabase
 from viz.write.output import Output
 
-_KINDS: Final = (schema.MATCH, schema.REBUILD, schema.DECLINE)
 _NOTED: Final = ("what", "where", "hint")
 _JSON: Final = frozenset({"heads.arg", "heads.tag", "heads.extra", "events.match_sig"})
-_LONGEST: Final = 1 << 53
-"""us of a match; more are damage."""
 _NODES: Final = 0.75
 _ENTRIES: Final = 0.85
 """How much of a copy is done once its nodes are, and its passes: as of 10,000 passes, 200,000
@@ -261,12 +258,12 @@ class FileCopy:
                     with suppress(TraceError):
                         lines = self._file.pass_texts.nodes(one)
                         note(np.asarray([n for line in lines for n in line], np.int64))
-                for arrays, at in self._file.event_blocks.of(entry):
-                    rows = [arrays.row[at[arrays.kind[at] == kind]] for kind in _KINDS]
-                    note(arrays.match[rows[0], 1:3].ravel())
-                    note(arrays.rebuild[rows[1]].ravel())
-                    note(arrays.decline[rows[2], 1])
-                    note(_bound(arrays, rows[0]))
+                for block, at in self._file.event_blocks.of(entry):
+                    events = block.at(at)
+                    note(events.match[:, MatchField.BEFORE : MatchField.AFTER + 1].ravel())
+                    note(events.rebuild.ravel())
+                    note(events.decline[:, 1])
+                    note(events.bound)
         for context in contexts:
             if context.role == "kernel":
                 note(np.asarray([reader.ast(context)], np.int64))
@@ -356,34 +353,21 @@ class FileCopy:
         between those of the one around it, and that is what links the two."""
         wanted = np.asarray([rewrite.id for rewrite in rewrites], np.int64)
         last = int(wanted.max(initial=1))
-        for arrays in self._file.event_blocks.all():
-            reached = int(arrays.rewrite.max(initial=0)) / last
+        for block in self._file.event_blocks.all():
+            reached = int(block.rewrite.max(initial=0)) / last
             self._progress(_ENTRIES + (1 - _ENTRIES) * min(1.0, reached))
-            at = np.flatnonzero(np.isin(arrays.rewrite, wanted))
+            at = np.flatnonzero(np.isin(block.rewrite, wanted))
             if len(at):
-                self._output.events.extend(self._part(arrays, at))
+                self._output.events.extend(self._reworded(block.at(at)))
                 if self._output.events.full:
                     self._output.flush()
 
-    def _part(self, arrays: EventArrays, at: Ints) -> Events:
-        """Events of one block, with the numbers of signatures here."""
-        part = Events()
-        part.kind.extend(arrays.kind[at].tolist())
-        part.rewrite.extend(arrays.rewrite[at].tolist())
-        matches, rebuilds, declines = (arrays.row[at[arrays.kind[at] == k]] for k in _KINDS)
-        counts = arrays.bind_start[matches + 1] - arrays.bind_start[matches]
-        rows = zip(arrays.match[matches].tolist(), counts.tolist(), strict=True)
-        for (rule, before, after, us, signature), count in rows:
-            ns, names = (
-                1000 * max(0, min(us, _LONGEST)),
-                self._string("events.match_sig", signature),
-            )
-            part.matches.extend((rule, before, after, ns, names, count))
-        before = np.repeat(arrays.match[matches, 1], counts)
-        part.binds.extend((before - _bound(arrays, matches)).tolist())
-        part.rebuilds.extend(arrays.rebuild[rebuilds].ravel().tolist())
-        part.declines.extend(arrays.decline[declines].ravel().tolist())
-        return part
+    def _reworded(self, events: Events) -> Events:
+        """Events with the numbers of signatures here."""
+        match = events.match.copy()
+        signatures = match[:, MatchField.SIGNATURE].tolist()
+        match[:, MatchField.SIGNATURE] = [self._string("events.match_sig", s) for s in signatures]
+        return replace(events, match=match)
 
     def _error(self, error: dict[str, Any] | None) -> str | None:
         found = self._wording.error(error)
@@ -427,13 +411,6 @@ def _failed(error: dict[str, Any] | None) -> list[int]:
     """The nodes that an error names."""
     nodes = [as_int((error or {}).get("node")), *(n for entry in _loop(error) for n in entry[1:])]
     return [node for node in nodes if 0 < node < 1 << 62]
-
-
-def _bound(arrays: EventArrays, matches: Ints) -> Ints:
-    """The nodes that these matches bound, one after the other."""
-    begins, ends = arrays.bind_start[matches], arrays.bind_start[matches + 1]
-    places = np.repeat(begins - np.cumsum(ends - begins) + (ends - begins), ends - begins)
-    return arrays.binds[places + np.arange(len(places))]
 
 
 def kept_entries(file: TraceFile, kernels: Collection[int] | None) -> list[Entry]:

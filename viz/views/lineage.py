@@ -21,7 +21,7 @@ import numpy as np
 from core.errors import BudgetError
 from viz.budget import Budget, part, take, within
 from viz.format import schema
-from viz.format.events import EventArrays
+from viz.format.events import Events
 from viz.read.origins import OriginsOf
 from viz.read.records import Context, Rewrite
 from viz.read.tracefile import TraceFile
@@ -65,7 +65,7 @@ class Lineage:
         blocks = [r.blocks for r in self._scope if r.blocks[1]]
         low, high = min((b[0] for b in blocks), default=0), max((b[1] for b in blocks), default=-1)
         self._wanted = np.asarray([r.id for r in self._scope], np.int64)
-        self._blocks: Iterator[EventArrays] = iter(file.event_blocks.between(low, high))
+        self._blocks: Iterator[Events] = iter(file.event_blocks.between(low, high))
         self._done_blocks, self._span = 0, max(1, high - low + 1)
         self.matches = sum(r.matches for r in self._scope)
         self.done = False
@@ -141,7 +141,7 @@ class Lineage:
             "truncated": "; ".join(said) or None,
         }
 
-    def _read(self, arrays: EventArrays) -> None:
+    def _read(self, arrays: Events) -> None:
         known = self._file.nodes.count
         take(len(arrays.rewrite))
         for at in np.flatnonzero(np.isin(arrays.rewrite, self._wanted)).tolist():

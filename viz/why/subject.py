@@ -15,7 +15,7 @@ from viz.budget import part, take
 from viz.format.cells import as_int, as_list, as_object, as_text
 from viz.read.nodes import Sources
 from viz.read.records import Rewrite
-from viz.read.steps import Events, read_steps
+from viz.read.steps import RewriteSteps, read_steps
 from viz.terminal import show_command
 from viz.views.process import STRIDE, Process
 from viz.views.store import Store
@@ -47,7 +47,7 @@ class Subject:
         self.rewrite: Rewrite = found
         self.number = rewrite
         with part(1 / 2):
-            self.events: Events = read_steps(self.file, found, MAX_STEPS)
+            self.events: RewriteSteps = read_steps(self.file, found, MAX_STEPS)
         self.hits: dict[int, Hit] = hits_of(self.events)
         self.rule_sets = RuleSets(self.file)
         self.fitter = Fitter(self.process, store.compiles, Installed())

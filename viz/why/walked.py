@@ -15,7 +15,7 @@ from typing import Final
 from viz.budget import take
 from viz.read.nodes import Sources
 from viz.read.records import Rewrite
-from viz.read.steps import Events, Match
+from viz.read.steps import Match, RewriteSteps
 from viz.read.tracefile import TraceFile
 from viz.replay.failures import Failure
 
@@ -53,7 +53,7 @@ class Walked:
     stopped: bool = False
 
 
-def hits_of(events: Events) -> dict[int, Hit]:
+def hits_of(events: RewriteSteps) -> dict[int, Hit]:
     """The match at each node; of several, the first."""
     found: dict[int, Hit] = {}
     for step, (match, _) in enumerate(events.steps, 1):
@@ -62,7 +62,7 @@ def hits_of(events: Events) -> dict[int, Hit]:
 
 
 def walk(
-    file: TraceFile, rewrite: Rewrite, events: Events, first: Collection[int], bottom: bool
+    file: TraceFile, rewrite: Rewrite, events: RewriteSteps, first: Collection[int], bottom: bool
 ) -> Walked | None:
     """Repeats the engine's walk. `first`: the rules that are tried before the sources; `bottom`:
     whether others are tried after these. None where the trace shows another way. Raises
@@ -83,7 +83,7 @@ class _Walk:
         self,
         file: TraceFile,
         rewrite: Rewrite,
-        events: Events,
+        events: RewriteSteps,
         first: Collection[int],
         bottom: bool,
     ) -> None:

@@ -6,14 +6,16 @@ file.
 
 from __future__ import annotations
 
-from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Final
 
+import numpy as np
+
 from viz.format import schema
-from viz.format.events import Columns, Events, MatchField
+from viz.format.events import Events, MatchField, events_of, joined
 from viz.format.rows import TotalRow
 from viz.write.entries import Counts, Entries
 from viz.write.grouping import Groups, counted
@@ -23,8 +25,6 @@ BLOCK: Final = 20_000
 """Events of one block: what a reader decodes at once. More begin a new one."""
 DECLINES_KEPT: Final = 64
 """Declines of one rule in one rewrite that are kept one by one; the others are counted."""
-_FIELDS: Final = 2 + len(MatchField)
-"""Numbers of a match in front of what it bound."""
 Key = tuple[int, int]
 """The name of a pass (the number of a text) and a rule."""
 Declined = dict[int, dict[int, int]]
@@ -84,9 +84,8 @@ class EventLog:
     def __init__(self, entries: Entries, counting: bool = True) -> None:
         self.totals = Totals()
         self._entries, self._counting = entries, counting
-        self._new: Log[array[int] | Events] = Log()
-        """Events of others, many at once, and single ones: kind, rewrite and what belongs to the
-        kind; of a match then the nodes that it bound."""
+        self._new: Log[tuple[int, ...] | Events] = Log()
+        """Blocks of events, and single events as rows of `events_of`."""
         self._count = 0
         """How many these are; less where an interrupt came in between."""
         self._empty: Log[int] = Log()
@@ -130,7 +129,7 @@ class EventLog:
         for rewrite in set(part.rewrite):
             self._entries.rewrite(rewrite)
         self._new.add(part)
-        self._count += len(part.kind)
+        self._count += len(part)
 
     def take(self, block: int) -> NewEvents:
         """What is new since the last flush; the block gets the number `block`."""
@@ -146,7 +145,7 @@ class EventLog:
         if self._counting:
             events = self._counted(events, counts, totals, declined)
         changed, forget_totals = self.totals.take(totals)
-        count = len(events.kind)
+        count = len(events)
         blocks = [Block(schema.EVENTS, 0, count, events.pack())] if count else []
         ends = self._new.forgotten + len(told), self._empty.forgotten + len(empty)
 
@@ -160,23 +159,23 @@ class EventLog:
             self._empty.forget(ends[1])
             self._new.forget(ends[0])
             self._count = sum(
-                len(one.kind) if isinstance(one, Events) else 1 for one in self._new.items()
+                len(one) if isinstance(one, Events) else 1 for one in self._new.items()
             )
 
         return NewEvents(blocks, dict(counts), changed, forget)
 
     def _add(self, kind: int, rewrite: int, *numbers: int) -> None:
         self._entries.open_rewrite(rewrite)
-        self._new.add(array("q", (kind, rewrite, *numbers)))
+        self._new.add((kind, rewrite, *numbers))
         self._count += 1
 
     def _counted(
         self,
-        events: Columns,
+        events: Events,
         counts: defaultdict[int, Counts],
         totals: list[TotalRow],
         declined: Declined,
-    ) -> Columns:
+    ) -> Events:
         """Notes what events add to the counts of their rewrites and rules; returns them without
         those declines that are only counted."""
         name_of = {number: self._entries.rewrite(number).name for number in counts}
@@ -195,23 +194,18 @@ class EventLog:
             seen.append(self._declined.get(number, {}).get(rule, 0))
             declined.setdefault(number, {})[rule] = seen[-1] + count
         drop = groups.ranks(seen) >= DECLINES_KEPT
-        return events.without(drop) if drop.any() else events
+        if not drop.any():
+            return events
+        left_out = np.flatnonzero(events.kind == schema.DECLINE)[drop]
+        return events.at(np.delete(np.arange(len(events)), left_out))
 
 
-def _joined(told: Sequence[array[int] | Events]) -> Columns:
-    """All these events as columns."""
-    made = Events()
-    for one in told:
-        if isinstance(one, Events):
-            made.extend(one)
-            continue
-        kind = one[0]
-        made.kind.append(kind)
-        made.rewrite.append(one[1])
-        if kind == schema.MATCH:
-            made.matches.extend(one[2:_FIELDS])
-            before = one[2 + MatchField.BEFORE]
-            made.binds.extend([before - node for node in one[_FIELDS:]])
-        else:
-            (made.rebuilds if kind == schema.REBUILD else made.declines).extend(one[2:])
-    return made.arrays()
+def _joined(told: Sequence[tuple[int, ...] | Events]) -> Events:
+    """All these events."""
+    parts: list[Events] = []
+    for _, group in groupby(told, type):
+        same = [*group]
+        parts += [one for one in same if isinstance(one, Events)]
+        if rows := [one for one in same if not isinstance(one, Events)]:
+            parts.append(events_of(rows))
+    return joined(parts)

@@ -23,7 +23,7 @@ from tests.effort import at_most
 from tests.viz.read.test_damage import look_at_everything
 from tests.viz.samples import random_graph, rules
 from viz.format import schema
-from viz.format.events import Events
+from viz.format.events import events_of
 from viz.read.steps import read_steps
 from viz.read.tracefile import TraceFile
 from viz.replay import bundle as bundles
@@ -88,10 +88,8 @@ def test_a_million_steps_in_one_pass(tmp_path: Path) -> None:
         a, b = t.node("ADD", arg="1"), t.node("MUL", arg="2")
         rule = t.rule("swap")
         step = t.rewrite_begin("endless", a)
-        events = Events()
-        events.kind.extend([schema.MATCH] * part)
-        events.rewrite.extend([step] * part)
-        events.matches.extend([*(rule, a, b, 1000, 0, 0), *(rule, b, a, 1000, 0, 0)] * (part // 2))
+        turns = ((schema.MATCH, step, rule, *pair, 1000, 0, 0) for pair in ((a, b), (b, a)))
+        events = events_of([*turns] * (part // 2))
         for _ in range(count // part):
             t.extend(events)
         t.rewrite_end(step, a)

@@ -20,6 +20,7 @@ from tests.viz.recording.test_interrupts import (
     within,
 )
 from viz.format import schema
+from viz.format.events import MatchField
 from viz.views.store import Store
 from viz.write import eventlog
 from viz.write.writer import TraceWriter
@@ -127,8 +128,8 @@ def facts(path: Path) -> Counter[object]:
             for at, kind in enumerate(arrays.kind.tolist()):
                 rewrite, row = int(arrays.rewrite[at]), int(arrays.row[at])
                 if kind == schema.MATCH:
-                    us = int(arrays.match[row, 3])
-                    bound = arrays.binds[arrays.bind_start[row] : arrays.bind_start[row + 1]]
+                    us = int(arrays.match[row, MatchField.NS]) // 1000
+                    bound = arrays.bound[arrays.bound_start[row] : arrays.bound_start[row + 1]]
                     assert bound.tolist() == [4, us % 10]
                     found["match", us] += 1
                     counts[rewrite, "matches"] += 1

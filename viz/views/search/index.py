@@ -16,7 +16,7 @@ import numpy as np
 
 from core.origintext import split_origin
 from viz.format import schema
-from viz.format.events import EventArrays
+from viz.format.events import Events
 from viz.format.pack import Ints
 from viz.read.origins import OriginsOf
 from viz.read.records import Context, Rewrite
@@ -133,7 +133,7 @@ class Index:
             self._index(self._file.event_blocks.at(self._blocks - 1))
         return 1.0
 
-    def _index(self, arrays: EventArrays | None) -> None:
+    def _index(self, arrays: Events | None) -> None:
         nodes = self._file.nodes
         if arrays is not None:
             rewrite = arrays.rewrite[arrays.kind == schema.MATCH]

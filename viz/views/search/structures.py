@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from viz.budget import take
 from viz.format import schema
-from viz.format.events import EventArrays
+from viz.format.events import Events
 from viz.read.records import Rewrite
 from viz.read.tracefile import TraceFile
 from viz.views.process import Process
@@ -266,7 +266,7 @@ def _same_arg(shown: str, wanted: str) -> bool:
         return False
 
 
-def _roots(arrays: EventArrays, mask: Mask, above: Mask) -> npt.NDArray[np.int64]:
+def _roots(arrays: Events, mask: Mask, above: Mask) -> npt.NDArray[np.int64]:
     """The node by which each event brings a hit into the graph, 0 for none."""
     root = np.zeros(len(arrays.kind), np.int64)
     for kind, column, of in (
