@@ -147,6 +147,29 @@ def _mlp_step(ns: Any) -> list[Any]:
         return [*optimizer.schedule_step(), loss]
 
 
+def _four_convs_step(ns: Any) -> list[Any]:
+    layers = [with_weights(ns, ns.nn.Conv2d(4 << k - 1 if k else 3, 4 << k, 3, bias=False))
+              for k in range(4)]  # fmt: skip
+    parameters = ns.nn.state.get_parameters(layers)
+    for p in parameters:
+        p.requires_grad = True
+    optimizer = ns.nn.optim.SGD(parameters)
+    with ns.Context(TRAINING=1):
+        optimizer.zero_grad()
+        x = stored(ns, 2, 3, 16, 16)
+        for layer in layers:
+            x = layer(x).relu()
+        x.sum().backward()
+        return list(optimizer.schedule_step())
+
+
+def _conv_and_backward(ns: Any) -> list[Any]:
+    x, w = _leaf(ns, 1, 3, 11, 11), _leaf(ns, 4, 3, 3, 3)
+    y = x.conv2d(w)
+    y.mean().backward()
+    return [y, x.grad, w.grad]
+
+
 def _assigned(ns: Any) -> list[Any]:
     x = stored(ns, 8, 8)
     x.assign(x + 1)
@@ -177,6 +200,7 @@ def _fed_forward(ns: Any) -> list[Any]:
 
 
 _REDUCES = "a kernel for each reduce; what follows one is computed with the next"
+_SUMS = "sums side by side are faster apart: each has loops and vectors of its own"
 _POOLED = "the overlapping windows are summed by two reduces, which are faster apart on CPUs"
 
 PROGRAMS: Final = (
@@ -242,14 +266,15 @@ PROGRAMS: Final = (
         "cross entropy of labels",
         lambda ns: [stored(ns, 8, 10).sparse_categorical_crossentropy(_labels(ns))],
         4,
-        "maximum, sum, labels that count, mean",
+        "maximum, sum, labels that count, mean: sums side by side are faster apart",
         3,
     ),
     Counted(
         "cross entropy of labels, backward",
         _loss_backward,
         4,
-        "labels that count, maximum, sum with what the label picks, gradient",
+        "labels that count, maximum, sum with what the label picks, gradient: sums side by side "
+        "are faster apart",
         3,
     ),
     Counted(
@@ -354,6 +379,42 @@ PROGRAMS: Final = (
         1,
         "one reduce",
         1,
+    ),
+    Counted(
+        "a.sum() + b.sum()",
+        lambda ns: [stored(ns, 4).sum() + stored(ns, 4).sum()],
+        2,
+        _SUMS,
+        1,
+    ),
+    Counted(
+        "a.sum(1) + b.sum(1)",
+        lambda ns: [stored(ns, 4, 2, 2).sum(1) + stored(ns, 4, 2, 2).sum(1)],
+        2,
+        _SUMS,
+        1,
+    ),
+    Counted(
+        "(a.sum(1) + b.sum(1)).fuse()",
+        lambda ns: [(stored(ns, 4, 2, 2).sum(1) + stored(ns, 4, 2, 2).sum(1)).fuse()],
+        1,
+        "one, as asked",
+    ),
+    Counted("conv and its gradients", _conv_and_backward, 5, _POOLED, 3),
+    Counted(
+        "conv and its gradients, FUSE_CONV_BW=1",
+        _conv_and_backward,
+        3,
+        "the conv; a gradient each",
+        flags={"FUSE_CONV_BW": 1},
+    ),
+    Counted("SGD step of four convs", _four_convs_step, 17, _POOLED, 16),
+    Counted(
+        "SGD step of four convs, FUSE_CONV_BW=1",
+        _four_convs_step,
+        11,
+        "forward 4, backward 3, a kernel for each weight",
+        flags={"FUSE_CONV_BW": 1},
     ),
     Counted("linear, gelu, linear", _fed_forward, 2, "two reduces", 2),
     Counted("rotary embedding", _rotary, 1, "elementwise", 1),

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from core.helpers import DONT_GROUP_REDUCES, DONT_REALIZE_EXPAND, MAX_BUFFERS, OPT, prod
+from core.helpers import DONT_GROUP_REDUCES, DONT_REALIZE_EXPAND, MAX_BUFFERS, OPT
 from core.passes.schedule.fanout import BARRIERS, COMPUTE, Fanout
 from core.passes.schedule.fuse import computed_within
 from core.passes.schedule.picks import picks
+from core.passes.schedule.repeats import reads
 from core.passes.schedule.storing import Stored, reuse_contiguous
 from core.shape import ShapeTracker
 from core.uop import GroupOp, Ops, UOp
@@ -223,7 +224,7 @@ class Grouping:
                 continue
             if not self._elementwise(u) or u in self.within or not self._may_store(u):
                 continue
-            repeated = any(use.st is not None and _reads(use.st) > u.size for use in uses)
+            repeated = any(use.st is not None and reads(use.st) > u.size for use in uses)
             repeated = repeated and not DONT_REALIZE_EXPAND
             limit = SPREAD_LIMIT if u.size == 1 else REPEAT_LIMIT
             if len(uses) > 1 and u not in costly and self._cost(u, SHARE_LIMIT) > SHARE_LIMIT:
@@ -310,11 +311,6 @@ class Grouping:
                     stack.append(base)
                 seen.add(base)
         return total
-
-
-def _reads(st: ShapeTracker) -> int:
-    """How many elements the view reads, at most: padding is not read."""
-    return prod(axis.end - axis.begin for axis in st.views[-1].axes)
 
 
 def _one_to_one(st: ShapeTracker, shape: tuple[int, ...]) -> bool:

@@ -33,6 +33,7 @@ from core.passes.schedule.memoryplan import plan_memory
 from core.passes.schedule.merge import merges, merging
 from core.passes.schedule.multi import take_apart
 from core.passes.schedule.reduces import merging_reduces, reducing, shared_reduces, splitting
+from core.passes.schedule.repeats import repeats
 from core.passes.schedule.report import grouping_report, memory_report, order_report
 from core.passes.schedule.simplify_tensors import simplification
 from core.passes.schedule.snapshots import snapshots, snapshotting
@@ -66,7 +67,7 @@ def _simplify_tensors(graph: UOp, notes: Kernels) -> UOp:
 
 
 _algebra: Final = view_algebra + folding + reading_files + storage + marks
-_algebra_and_reduces: Final = _algebra + reducing
+_algebra_and_reduces: Final = _algebra + reducing + repeats
 _splitting: Final = splitting + view_algebra
 _merging_reduces: Final = merging_reduces + view_algebra
 

@@ -103,14 +103,6 @@ def assign_to_value(t: UOp, x: UOp) -> UOp | None:
     return None if t.base.op in memory else x.contiguous()
 
 
-@rule(UPat(Ops.CAST, src=(UPat(Ops.EXPAND, src=(UPat.var("x"),), name="wide"),), name="c"))
-def narrow_before_expand(c: UOp, wide: UOp, x: UOp) -> UOp | None:
-    """cast(expand(x)) -> expand(cast(x)) where the cast makes elements smaller"""
-    if c.dtype.itemsize >= x.dtype.itemsize:
-        return None
-    return UOp(Ops.EXPAND, c.dtype, (x.cast(c.dtype),), wide.arg)
-
-
 simplification = PatternMatcher(
     [
         forget_gradient_marks,
@@ -125,7 +117,6 @@ simplification = PatternMatcher(
         assign_twice,
         assign_itself,
         assign_to_value,
-        narrow_before_expand,
     ],
     name="simplify tensors",
 )

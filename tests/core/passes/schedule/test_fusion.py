@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
 from core.dtype import dtypes
 from core.helpers import Context
 from core.passes.schedule import create_schedule
 from core.uop import Ops, UOp
-from tests.core.passes.schedule.evaluate import Graphs
+from tests.core.passes.schedule.evaluate import Graphs, of_graph, realize
 
 F = dtypes.float32
 
@@ -309,3 +310,52 @@ def test_update_of_what_the_gradient_reads_elsewhere_is_another_kernel(g: Graphs
     step = w.assign(w + grad.reshape((4,)) * full(w, -1))
     items, _ = create_schedule(UOp.sink(grad, step))
     assert [len(item.ast.src) for item in items] == [1, 1]
+
+
+MOVED: dict[str, Callable[[UOp], UOp]] = {
+    "as it is": lambda x: x,
+    "transposed": lambda x: x.permute((1, 0)),
+    "flipped": lambda x: x.flip((True, False)),
+    "reshaped": lambda x: x.reshape((40, 40)),
+    "shrunk": lambda x: x.shrink(((1, 3), (0, 100))),
+    "padded": lambda x: x.pad(((1, 1), (0, 2))),
+}
+
+
+@pytest.mark.parametrize("moved", MOVED.values(), ids=MOVED)
+@pytest.mark.parametrize("used", [False, True], ids=["an output", "with another"])
+def test_what_repeated_values_become_is_computed_once(
+    g: Graphs, moved: Callable[[UOp], UOp], used: bool
+) -> None:
+    """Steps that padding passes, in the reduce's kernel, which stores what is narrower."""
+    total = g.buffer(4, 6, dtype=F).r(Ops.ADD, (1,)).reshape((4, 1)).expand((4, 400))
+    out = moved(total)
+    out = (out.sqrt() * full(out, 3)).cast(dtypes.float16)
+    want = of_graph(out, g.memory)
+    root = out + g.buffer(*out.shaped, dtype=dtypes.float16) if used else out
+    items, _ = create_schedule(UOp.sink(root))
+    first, second = (item.ast.toposort() for item in items)
+    assert {Ops.SQRT, Ops.CAST} <= {u.op for u in first}
+    assert not any(u.op in (Ops.SQRT, Ops.CAST, Ops.MUL) for u in second)
+    assert (items[0].bufs[0].dtype, items[0].bufs[0].size) == (dtypes.float16, 4)
+    (found,), _ = realize(out, memory=dict(g.memory))
+    np.testing.assert_array_equal(found, want)
+
+
+def test_padding_of_repeated_values_is_what_the_operation_makes_of_zero(g: Graphs) -> None:
+    total = g.buffer(4, 6, dtype=F).r(Ops.ADD, (1,)).reshape((4, 1)).expand((4, 8))
+    out = total.pad(((1, 1), (0, 0))).exp2()
+    (found,), _ = realize(out, memory=dict(g.memory))
+    assert found.shape == (6, 8)
+    np.testing.assert_array_equal(found[[0, -1]], 1)
+
+
+def test_what_needs_more_memory_stays_behind_the_repeat(g: Graphs) -> None:
+    """A wider dtype, or a view that reads less than there is."""
+    total = g.buffer(4, 6, dtype=F).r(Ops.ADD, (1,)).reshape((4, 1)).expand((4, 8))
+    items, _ = create_schedule(UOp.sink(total.cast(dtypes.float64)))
+    assert items[0].bufs[0].dtype is F
+    sums = g.buffer(400, 6, dtype=F).r(Ops.ADD, (1,)).reshape((400, 1))
+    few = sums.shrink(((0, 4), (0, 1))).expand((4, 8)).exp2()
+    items, _ = create_schedule(UOp.sink(few))
+    assert all(u.op is not Ops.EXP2 for u in items[0].ast.toposort())

@@ -18,6 +18,7 @@ from core.passes.schedule.kernelize import kernelizing
 from core.passes.schedule.merge import merging
 from core.passes.schedule.push_views import pushing
 from core.passes.schedule.reduces import merging_reduces, reducing, splitting
+from core.passes.schedule.repeats import repeats
 from core.passes.schedule.simplify_tensors import simplification
 from core.passes.schedule.snapshots import snapshotting
 from core.passes.schedule.storing import storing
@@ -29,8 +30,8 @@ from core.uop.kernelinfo import KernelInfo
 from tests.core.passes.schedule.evaluate import Graphs, of_graph, realize, run
 
 MATCHERS: list[PatternMatcher] = [
-    simplification, view_algebra, folding, storage, reducing, merging_reduces, splitting, marks,
-    unmarking, storing,
+    simplification, view_algebra, folding, storage, reducing, repeats, merging_reduces, splitting,
+    marks, unmarking, storing,
     arguments, parts, pushing, kernelizing, snapshotting, merging,
 ]  # fmt: skip
 INT = dtypes.int32
@@ -68,9 +69,10 @@ CASES: dict[str, Callable[[UOp, UOp, UOp], UOp]] = {
     "assign_twice": lambda x, y, e: x.assign(x.assign(y + y)),
     "assign_itself": lambda x, y, e: x.assign(x),
     "assign_to_value": lambda x, y, e: (x + x).assign(y + y),
-    "narrow_before_expand": lambda x, y, e: (
+    "compute_before_repeat": lambda x, y, e: (
         x.r(Ops.ADD, (0,)).expand(PAIR).cast(dtypes.int8).cast(INT) + y
     ),
+    "output_before_repeat": lambda x, y, e: x.r(Ops.ADD, (0,)).expand(PAIR) * full(3),
     "merge_reduces": lambda x, y, e: x.r(Ops.ADD, (0,)).r(Ops.ADD, (1,)),
     "merge_viewed_reduces": lambda x, y, e: (
         x.reshape((2, 3, 1))
