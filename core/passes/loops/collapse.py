@@ -84,10 +84,10 @@ def sum_of_product(red: UOp, c: UOp, x: UOp) -> UOp | None:
     return _sum_where(red, c, x)
 
 
-@rule(UPat(Ops.REDUCE, dtypes.ints, (UPat(Ops.ADD, src=(UPat.var("x"), UPat.var("y"))),), Ops.ADD,
+@rule(UPat(Ops.REDUCE, _numbers, (UPat(Ops.ADD, src=(UPat.var("x"), UPat.var("y"))),), Ops.ADD,
            allow_any_len=True, name="red"))  # fmt: skip
 def sum_of_sum(red: UOp, x: UOp, y: UOp) -> UOp | None:
-    """sum(x + y, r) -> sum(x, r) + sum(y, r)  for integers, where neither sum needs its loop"""
+    """sum(x + y, r) -> sum(x, r) + sum(y, r)  where neither sum needs its loop"""
     if (first := _alone(red, x)) is None or (second := _alone(red, y)) is None:
         return None
     return first + second

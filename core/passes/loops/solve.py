@@ -6,7 +6,7 @@ Declines where the sum or a bound could wrap around. Never changes a graph.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -99,43 +99,66 @@ def _solve_comparison(clause: UOp, loop: UOp) -> Solution | None:
     if left is None or right is None or (left[0] != 0) == (right[0] != 0):
         return None
     form, other = (left, y) if left[0] else (right, x)
-    unique = clause.op is Ops.CMPEQ and form[0] in (1, -1)
-    if not unique and not exact(form, loop, other.dtype):
-        return None
-    return _solved(clause.op, form, other, loop_first=form is left)
+    loop_first = form is left
+    if clause.op is not Ops.CMPEQ or form[0] not in (1, -1):
+        if not exact(form, loop, other.dtype):
+            return None
+        bounded = _bounded(clause.op, form, other, loop, loop_first)
+        if (
+            other := next((v for v in bounded if _fits(clause.op, form, v, loop_first)), None)
+        ) is None:
+            return None
+    return _solved(clause.op, form, other, loop_first)
+
+
+def _bounded(op: Ops, form: Linear, y: UOp, loop: UOp, loop_first: bool) -> Iterator[UOp]:
+    """`y`, and `y` within bounds beyond which it compares alike with all that the loop makes."""
+    yield y
+    low, high = _span(form, loop)
+    low -= op is Ops.CMPEQ or not loop_first
+    high += op is Ops.CMPEQ or loop_first
+    least, most = max(low, int(dtypes.min(y.dtype))), min(high, int(dtypes.max(y.dtype)))
+    yield y.maximum(least)
+    yield y.minimum(most)
+    yield y.maximum(least).minimum(most)
 
 
 def _is_negation(u: UOp) -> bool:
     return u.op is Ops.CMPNE and u.src[1].op is Ops.CONST and u.src[1].arg is True
 
 
-def exact(form: Linear, loop: UOp, dtype: DType) -> bool:
-    """Whether factor * loop + rest stays within the dtype."""
+def _span(form: Linear, loop: UOp) -> tuple[int, int]:
+    """The bounds of factor * loop + rest."""
     factor, rest = form
     last = factor * (size_of(loop) - 1)
     low = min(0, last) + (0 if rest is None else int(rest.vmin))
-    high = max(0, last) + (0 if rest is None else int(rest.vmax))
+    return low, max(0, last) + (0 if rest is None else int(rest.vmax))
+
+
+def exact(form: Linear, loop: UOp, dtype: DType) -> bool:
+    """Whether factor * loop + rest stays within the dtype."""
+    low, high = _span(form, loop)
     return int(dtypes.min(dtype)) <= low and high <= int(dtypes.max(dtype))
 
 
-def _solved(op: Ops, form: Linear, y: UOp, loop_first: bool) -> Solution | None:
+def _solved(op: Ops, form: Linear, y: UOp, loop_first: bool) -> Solution:
     """factor * loop + rest `op` y, or y `op` factor * loop + rest."""
     factor, rest = form
     if op is Ops.CMPEQ:
         difference = y if rest is None else y - rest
         if factor in (1, -1):
             return Solution(Relation.EQUAL, difference * factor if factor < 0 else difference)
-        if rest is not None and not _fits(op, form, y, loop_first):
-            return None
         exact = (difference % abs(factor)).eq(0)
         return Solution(Relation.EQUAL, difference // factor, (exact,))
-    if factor not in (1, -1) or not _fits(op, form, y, loop_first):
-        return None
-    if factor == 1:
+    if factor > 0:
         value = y if rest is None else y - rest
-        return Solution(Relation.BELOW, value) if loop_first else Solution(Relation.FROM, value + 1)
-    value = y * -1 if rest is None else rest - y
-    return Solution(Relation.FROM, value + 1) if loop_first else Solution(Relation.BELOW, value)
+    else:
+        value = y * -1 if rest is None else rest - y
+    below = loop_first is (factor > 0)
+    value, each = value if below else value + 1, abs(factor)
+    if each > 1:  # how many steps there are below it, of which none is before 0
+        value = (value.maximum(0) + (each - 1)) // each
+    return Solution(Relation.BELOW if below else Relation.FROM, value)
 
 
 def _fits(op: Ops, form: Linear, y: UOp, loop_first: bool) -> bool:
@@ -144,7 +167,8 @@ def _fits(op: Ops, form: Linear, y: UOp, loop_first: bool) -> bool:
     low, high = int(y.vmin), int(y.vmax)
     if rest is not None:
         low, high = low - int(rest.vmax), high - int(rest.vmin)
-    if factor < 0 and op is Ops.CMPLT:
-        low, high = -high, -low
-    more = op is Ops.CMPLT and (factor > 0) is not loop_first
-    return low >= dtypes.min(y.dtype) and high + more <= dtypes.max(y.dtype)
+    if op is Ops.CMPLT:
+        if factor < 0:
+            low, high = -high, -low
+        high += ((factor > 0) is not loop_first) + abs(factor) - 1
+    return low >= dtypes.min(y.dtype) and high <= dtypes.max(y.dtype)
