@@ -20,19 +20,34 @@ NO_ADAPTER: Final = (
     "the CPU), or name one by VK_DRIVER_FILES"
 )
 TIMESTAMPS: Final = "timestamp-query"
+_WANTED: Final = (TIMESTAMPS, "shader-f16", "subgroup")
+"""Asked for where the adapter has them: texts that a user has written may use the last two."""
 _ORDER: Final = ("DiscreteGPU", "IntegratedGPU", "VirtualGPU", "CPU")
-_RAISED: Final = ("max-buffer-size", "max-storage-buffer-binding-size")
-"""Limits that are raised to the adapter's: no text depends on them."""
+_BINDINGS: Final = "max-storage-buffers-per-shader-stage"
+_RAISED: Final = (
+    "max-buffer-size",
+    "max-storage-buffer-binding-size",
+    "max-uniform-buffer-binding-size",
+    _BINDINGS,
+    "max-compute-workgroup-storage-size",
+    "max-compute-invocations-per-workgroup",
+    "max-compute-workgroup-size-x",
+    "max-compute-workgroup-size-y",
+    "max-compute-workgroup-size-z",
+)
+"""Limits that are raised to the adapter's, as a page does it (`device/session.ts`)."""
 _opening: Final = threading.Lock()
 
 
 @dataclass(frozen=True)
 class Opened:
-    """A logical device of an adapter, what it is called, and whether it measures times itself."""
+    """A logical device of an adapter, what it is called, whether it measures times itself, and how
+    many storage buffers a kernel may have."""
 
     device: Any
     title: str
     timestamps: bool
+    buffers: int
 
 
 @cache
@@ -79,12 +94,12 @@ def opened(name: str, number: int) -> Opened:
     if not found:
         raise DeviceError(f"there is no {name}: wgpu finds no adapter", hint=NO_ADAPTER)
     adapter = found[min(number, len(found) - 1)]
-    timestamps = TIMESTAMPS in adapter.features
+    features = [feature for feature in _WANTED if feature in adapter.features]
     try:
         device = adapter.request_device_sync(
-            required_features=[TIMESTAMPS] if timestamps else [],
+            required_features=features,
             required_limits={limit: adapter.limits[limit] for limit in _RAISED},
         )
     except Exception as error:
         raise DeviceError(f"{name} cannot be opened: {error}", hint=NO_ADAPTER) from error
-    return Opened(device, title(adapter), timestamps)
+    return Opened(device, title(adapter), TIMESTAMPS in features, int(adapter.limits[_BINDINGS]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from core.runtime.base import ComputeDevice
 from core.runtime.webgpu.adapter import opened
 from core.runtime.webgpu.allocator import WebGpuAllocator
@@ -12,13 +14,17 @@ from core.toolchain.program import Program
 
 
 class WebGpuDevice(ComputeDevice):
-    """One logical device. Raises DeviceError where the package or an adapter is missing."""
+    """One logical device. Its kernels have as many buffers of their own as the adapter allows;
+    other limits are those that every adapter has, so that opts found here fit elsewhere. Raises
+    DeviceError where the package or an adapter is missing."""
 
     allocator: WebGpuAllocator
 
     def __init__(self, name: str) -> None:
-        self.queue = Queue(name, opened(name, int(name.partition(":")[2] or 0)))
-        super().__init__(name, targets["webgpu"], WebGpuAllocator(self.queue))
+        made = opened(name, int(name.partition(":")[2] or 0))
+        self.queue = Queue(name, made)
+        target = replace(targets["webgpu"], buffers=made.buffers)
+        super().__init__(name, target, WebGpuAllocator(self.queue))
 
     def load(self, program: Program) -> WebGpuRunner:
         return WebGpuRunner(self.queue, self.allocator, program)

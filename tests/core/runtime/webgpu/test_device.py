@@ -13,6 +13,7 @@ from core import Tensor, TinyJit
 from core.compile import compile_kernel
 from core.dtype import DType, dtypes
 from core.errors import CompileError, RunError
+from core.render.wgsl_lines.launch import launch_in
 from core.runtime.buffer import Buffer
 from core.runtime.device import Device
 from core.runtime.discover import findings
@@ -159,6 +160,18 @@ def test_more_arguments_than_bindings_are_packed() -> None:
 
     found, wanted = both(make)
     np.testing.assert_array_equal(found, wanted)
+
+
+def test_arguments_are_packed_only_beyond_what_the_adapter_binds() -> None:
+    target = Device[WEBGPU].target
+    assert target is not None and target.buffers >= 10  # SwiftShader has 10, the default is 8
+    parts = [Tensor.arange(n, n + 5, device=WEBGPU).contiguous().realize() for n in range(8)]
+    (ast,) = [item.ast for item in sum(parts[1:], parts[0]).schedule()]
+    packed = [launch_in(compile_kernel(ast, t).source.facts).packed
+              for t in (target, targets["webgpu"])]  # fmt: skip
+    assert packed[0] is None
+    assert packed[1] is not None
+    np.testing.assert_array_equal(sum(parts[1:], parts[0]).numpy(), np.arange(5) * 8 + 28)
 
 
 def test_grids_of_more_groups_than_a_dimension_has_are_folded() -> None:
