@@ -38,18 +38,21 @@ demo: $(VENV)/.demo  ## train a conv net on real digits with every rewrite recor
 test: $(VENV)/.dev  ## test each property once, the page in a browser too (installed through apt where it is missing, as root)
 	@$(BIN)/python tests/browser_setup.py
 	@$(BIN)/python -m tests.webgpu_setup
+	@$(BIN)/python -m tests.opencl_setup
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --quick
 	$(BIN)/npm --prefix viz/web test --silent
 
 test-all: $(VENV)/.dev  ## run all tests with all their cases, of those that take longest a third in turn
 	@$(BIN)/python tests/browser_setup.py
 	@$(BIN)/python -m tests.webgpu_setup
+	@$(BIN)/python -m tests.opencl_setup
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --in-turn
 	$(BIN)/npm --prefix viz/web test --silent
 
 test-changed: $(VENV)/.dev  ## run the tests that your changes touch
 	@$(BIN)/python tests/browser_setup.py
 	@$(BIN)/python -m tests.webgpu_setup
+	@$(BIN)/python -m tests.opencl_setup
 	@JOBS=$(JOBS) $(BIN)/python -m tests.changed $(REV)
 
 lint: $(VENV)/.dev  ## ruff, pyright (strict), the TypeScript compiler and linter
@@ -78,6 +81,7 @@ nightly: $(VENV)/.dev $(VENV)/.conformance  ## all tests, many random cases, les
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,compilers]'
 	@$(BIN)/python tests/browser_setup.py
 	@$(BIN)/python -m tests.webgpu_setup
+	@$(BIN)/python -m tests.opencl_setup
 	@JOBS=$(JOBS) $(BIN)/python -m tests.nightly
 
 gpu-check: $(VENV)/.dev  ## check kernels, copies and training on the GPUs of this machine, if it has any

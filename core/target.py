@@ -2,8 +2,8 @@
 renderers and compilers are chosen by its `family` and `arch`.
 
 Holds no code for any device. Figures come from the vendors' manuals: CUDA C++ Programming Guide
-(compute capabilities), AMD RDNA3 and CDNA3 instruction set architecture guides, and of WebGPU from
-its specification (default limits).
+(compute capabilities), AMD RDNA3 and CDNA3 instruction set architecture guides, and of WebGPU and
+OpenCL from their specifications (default limits; minimum of the full profile).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from core.errors import DeviceError
 from core.tensor_cores import TensorCore, amd_tensor_cores, nvidia_tensor_cores
 from core.uop.ops import GroupOp, Ops
 
-Family = Literal["cpu", "nvidia", "amd", "webgpu"]
+Family = Literal["cpu", "nvidia", "amd", "webgpu", "opencl"]
 
 _transcendental = frozenset({Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.COS, Ops.POW, Ops.THREEFRY})
 
@@ -214,6 +214,25 @@ _WEBGPU: Final = Target(
 """What every adapter has: limits of the specification, and no optional feature."""
 
 
+def _opencl(name: str, title: str, lacks: frozenset[DType] = frozenset()) -> Target:
+    """Half precision is computed with in float32: OpenCL only has to store it."""
+    return Target(
+        name,
+        "opencl",
+        name,
+        title,
+        _common_ops,
+        vector_bytes=16,
+        registers=64,
+        unsupported=_fp8 | {dtypes.bfloat16, dtypes.float16} | lacks,
+        has_local=True,
+        shared_bytes=32 * 1024,
+        global_max=(2147483647, 65535, 65535),
+        local_max=(256, 256, 64),
+        threads_max=256,
+    )
+
+
 _all: Final = (
     _cpu("x86-64", "x86-64 with 256-bit vectors (level v3)", 32, 16, "x86-64-v3", _v3),
     _cpu("x86-64-v4", "x86-64 with 512-bit vectors", 64, 32, "x86-64-v4", _v4),
@@ -231,6 +250,8 @@ _all: Final = (
     _amd("gfx942", "AMD CDNA3", 64),
     _amd("gfx950", "AMD CDNA4", 64),
     _WEBGPU,
+    _opencl("opencl", "OpenCL"),
+    _opencl("opencl-f32", "OpenCL without float64", frozenset({dtypes.float64})),
 )
 
 targets: Final[Mapping[str, Target]] = MappingProxyType({t.name: t for t in _all})

@@ -56,6 +56,7 @@ FUZZ: tuple[tuple[str, str, int], ...] = (
     # 10,000 expressions
     ("64-bit integers on WEBGPU", "tests/core/runtime/webgpu/test_wide.py", 625),
     ("digits on WEBGPU", "tests/core/runtime/webgpu/test_digits.py", 88),
+    ("digits on OPENCL", "tests/core/runtime/opencl/test_digits.py", 88),
 )
 """Title, file, and cases of each of its tests."""
 CONFORMANCE = 2_500

@@ -66,6 +66,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "core.runtime.reference",
         "core.runtime.cuda",
         "core.runtime.hip",
+        "core.runtime.opencl",
         "core.runtime.webgpu",
     ),
     ("core.runtime.device", "core.runtime.discover", "core.runtime.__main__"),

@@ -58,6 +58,7 @@ _KNOWN: Final = {
     "UOPVIZ_TOKEN",
     "UOPVIZ_BROWSER",
     "UOPVIZ_REQUIRE_BROWSER",
+    "UOPVIZ_REQUIRE_OPENCL",
     "UOPVIZ_REQUIRE_WEBGPU",
 }
 """Names that are used and are no settings: between processes of a run, and by the tests."""

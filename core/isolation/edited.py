@@ -13,11 +13,18 @@ from typing import Final
 
 from core.errors import DeviceError, RunError, UopvizError
 from core.isolation.emulated_edited import checked_llvm, checked_ptx
-from core.isolation.gpu_edited import checked_cuda, checked_hip, checked_loaded_ptx, checked_wgsl
+from core.isolation.gpu_edited import (
+    checked_cuda,
+    checked_hip,
+    checked_loaded_ptx,
+    checked_opencl,
+    checked_wgsl,
+)
 from core.isolation.isolate import MAX_TEXT
 from core.isolation.llvm_edited import checked_ir
 from core.runtime.device import Device
 from core.runtime.hip import hiprtc
+from core.runtime.opencl.device import OpenClDevice
 from core.target import Target
 from core.toolchain import nvrtc
 from core.toolchain.processor import host_target
@@ -30,13 +37,13 @@ class Editable:
 
     `checked(text, program)` is the source for the device to load in place of the program's. It
     raises CompileError, with "line 3" as its place, where `text` is not of its language, and
-    RunError where it holds what an edited text must not hold. `missing()`: what is not installed
-    that it needs, and how to get it; "" for nothing.
+    RunError where it holds what an edited text must not hold. `missing(device)`: what is not
+    there that it needs, and how to get it; "" for nothing.
     """
 
     kind: str
     checked: Callable[[str, Program], Artifact]
-    missing: Callable[[], str] = lambda: ""
+    missing: Callable[[str], str] = lambda _: ""
 
 
 def _as_text(checked: Callable[[str, str, str], str]) -> Callable[[str, Program], Artifact]:
@@ -53,16 +60,23 @@ def _llvm_of_a_gpu(text: str, program: Program) -> Artifact:
     return _as_text(checked_llvm(program.target))(text, program)
 
 
-def _no_nvrtc() -> str:
+def _no_nvrtc(_: str) -> str:
     if nvrtc.library() is not None:
         return ""
     return "NVRTC, NVIDIA's compiler of CUDA C++, is not installed: pip install 'uopviz[compilers]'"
 
 
-def _no_hiprtc() -> str:
+def _no_hiprtc(_: str) -> str:
     if hiprtc.present():
         return ""
     return f"hiprtc, ROCm's compiler of HIP C++, is not installed: {hiprtc.INSTALL}"
+
+
+def _no_gpu(device: str) -> str:
+    found = Device[device]
+    if isinstance(found, OpenClDevice) and found.queue.opened.is_gpu:
+        return ""
+    return "edited OpenCL C runs on GPUs only: on the CPU it could do whatever you can"
 
 
 EDITABLE: Final[Mapping[str, tuple[Editable, ...]]] = {
@@ -73,6 +87,7 @@ EDITABLE: Final[Mapping[str, tuple[Editable, ...]]] = {
     ),
     "AMD": (Editable("llvm", _llvm_of_a_gpu), Editable("hip", checked_hip, _no_hiprtc)),
     "WEBGPU": (Editable("wgsl", _as_text(checked_wgsl)),),
+    "OPENCL": (Editable("opencl", _as_text(checked_opencl), _no_gpu),),
     "PTX:EMU": (
         Editable("ptx", _as_text(checked_ptx)),
         Editable("cuda", checked_cuda, _no_nvrtc),
@@ -104,7 +119,7 @@ def editable_on(devices: Iterable[str]) -> list[dict[str, str]]:
         for text in _texts_of(name):
             with suppress(DeviceError):  # not on this kind of machine
                 row = {"device": name, "kind": text.kind, "target": _target_of(name).name}
-                found.append({**row, "missing": text.missing()})
+                found.append({**row, "missing": text.missing(name)})
     for kind, why in _NEEDS.items():
         if all(row["kind"] != kind for row in found):
             found.append({"device": "", "kind": kind, "target": "", "missing": why})
@@ -120,7 +135,7 @@ def with_text(program: Program, device: str, source: Edited) -> Program:
             f"{n} runs {', '.join(e.kind for e in all_)}" for n, all_ in EDITABLE.items()
         )
         raise RunError(f"{device} cannot run an edited {source.kind!r} text", hint=known)
-    if missing := found.missing():
+    if missing := found.missing(device):
         raise RunError(f"{device} cannot run an edited {source.kind!r} text: {missing}")
     if len(source.text) > MAX_TEXT:
         raise RunError(

@@ -11,8 +11,9 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from core.errors import CompileError
+from core.errors import CompileError, RunError
 from core.isolation.emulated_edited import same_sizes
+from core.render.opencl import PREFIX
 from core.runtime.hip import hiprtc
 from core.toolchain import nvrtc
 from core.toolchain.program import Artifact, Program
@@ -75,6 +76,28 @@ def _at_line(error: CompileError) -> CompileError:
     if found is None:
         return CompileError(error.what, error.where[:_SHOWN], error.hint or _HINT)
     return CompileError(found[2][:_SHOWN], f"line {found[1]}", _HINT)
+
+
+def checked_opencl(text: str, own: str, name: str) -> str:
+    """OpenCL C for the driver's compiler, which says itself what is wrong inside of the kernel.
+    Raises RunError where its parameters are others than those of the compiler's text `own`, and
+    CompileError where there is no kernel of its name."""
+    found, wanted = (_parameters(one, PREFIX + name) for one in (text, own))
+    if found != wanted:
+        raise RunError(
+            "the parameters are not those that the kernel is started with",
+            f"{PREFIX}{name}({', '.join(wanted)})",
+            "leave them as they are",
+        )
+    return text
+
+
+def _parameters(text: str, name: str) -> list[str]:
+    """The parameters of a kernel of OpenCL C."""
+    found = re.search(rf"\b{re.escape(name)}\s*\(([^)]*)\)\s*\{{", _COMMENT.sub(" ", text))
+    if found is None:
+        raise CompileError(f"there is no kernel {name}", hint=_HINT)
+    return [" ".join(one.split()) for one in found[1].split(",")]
 
 
 def checked_wgsl(text: str, own: str, name: str) -> str:

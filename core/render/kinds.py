@@ -46,6 +46,7 @@ KINDS: Final = (
     Kind("c", "C", "c", ".c", ("cpu",), rendered=True),
     Kind("cuda", "CUDA C++", "cpp", ".cu", ("nvidia",), rendered=True),
     Kind("wgsl", "WGSL", "wgsl", ".wgsl", ("webgpu",), ("webgpu",), rendered=True),
+    Kind("opencl", "OpenCL C", "c", ".cl", ("opencl",), ("opencl",), rendered=True),
     Kind("sass", "SASS", "asm", ".sass", ("nvidia",), tools=True),
     # reports of what is decided outside of rewrites: in kernels, then in schedules
     Kind("linear", "Linear program", "text", ".txt"),

@@ -23,6 +23,7 @@ from core.runtime.disk.device import DiskDevice, disk_name
 from core.runtime.emulator.device import EMULATED, EmulatorDevice, emulated_target
 from core.runtime.hip.device import amd_device
 from core.runtime.null import NullDevice
+from core.runtime.opencl.device import OpenClDevice
 from core.runtime.reference.device import ReferenceDevice
 from core.runtime.webgpu.device import WebGpuDevice
 from core.uop.node import DeviceName
@@ -37,6 +38,7 @@ MAKERS: Final[Mapping[str, Callable[[str], ComputeDevice]]] = {
     "CUDA": cuda_device,
     "AMD": amd_device,
     "WEBGPU": WebGpuDevice,
+    "OPENCL": OpenClDevice,
     DISK: DiskDevice,
     **dict.fromkeys(EMULATED, EmulatorDevice),
 }

@@ -22,6 +22,7 @@ from core.runtime.gpu.driver import Driver
 from core.runtime.hip import api as hip
 from core.runtime.hip import hiprtc
 from core.runtime.hip.driver import HipDriver
+from core.runtime.opencl import platform as opencl
 from core.runtime.webgpu import adapter as webgpu
 from core.toolchain.amd_link import OLDEST, find_linker
 from core.toolchain.llvm_compiler import objects
@@ -48,7 +49,7 @@ class Finding:
 def findings() -> list[Finding]:
     """Everything that was looked for, device by device."""
     return [*_cpu(), *_gpus("CUDA", cuda, CudaDriver), *_nvidia(), *_gpus("AMD", hip, HipDriver),
-            *_amd(), *_webgpu()]  # fmt: skip
+            *_amd(), *_webgpu(), *_opencl()]  # fmt: skip
 
 
 def _cpu() -> Iterator[Finding]:
@@ -139,6 +140,30 @@ def _webgpu() -> Iterator[Finding]:
         timed = "its own clock" if webgpu.TIMESTAMPS in adapter.features else "the host's clock"
         kind = "adapter" if webgpu.on_cpu(adapter) else "GPU"
         yield Finding(name, kind, f"{webgpu.title(adapter)}, {timed}")
+
+
+def _opencl() -> Iterator[Finding]:
+    version = _version("pyopencl")
+    if not version:
+        yield Finding("OPENCL", "pyopencl", "", "not installed", opencl.INSTALL)
+        return
+    yield Finding("OPENCL", "pyopencl", version)
+    try:
+        found = opencl.devices()
+    except UopvizError as error:
+        yield Finding("OPENCL", "device", "", error.what, error.hint)
+        return
+    if not found:
+        yield Finding("OPENCL", "device", "", "pyopencl finds none", opencl.NO_DEVICE)
+    for number, device in enumerate(found):
+        name = "OPENCL" if number == 0 else f"OPENCL:{number}"
+        try:
+            target = opencl.target_of(device)
+        except UopvizError as error:
+            yield Finding(name, "device", "", error.what, error.hint)
+            continue
+        kind = "GPU" if opencl.is_gpu(device) else "device"
+        yield Finding(name, kind, f"{opencl.title(device)}, target {target.name}")
 
 
 def _version(package: str) -> str:

@@ -1,6 +1,6 @@
-"""Speeds of the shipped tile kernels on a real GPU: matrix products beside the vendor's library and
-attention, forward and backward, beside PyTorch's (where PyTorch is installed and has the GPU), all
-in one run.
+"""Speeds of the shipped tile kernels on GPUs that have matrix instructions: products beside the
+vendor's library and attention, forward and backward, beside PyTorch's (where PyTorch is installed
+and has the GPU), all in one run.
 
 `python -m tests.bench.tiles [DEVICE]`, or `python -m tests.bench tiles`. Says plainly where there
 is no GPU. Figures are rates of the operations that the formulas count: attention is two products

@@ -222,6 +222,7 @@ def test_what_is_judged_of_each_kind_of_edited_text_is_said() -> None:
     section = read("security.md").partition("## Running an edited text\n")[2].partition("\n## ")[0]
     rows = [line.split("|")[1:3] for line in section.splitlines() if line.startswith("| ")]
     names = {"llvm": "LLVM IR", "ptx": "PTX", "cuda": "CUDA C++", "hip": "HIP C++", "wgsl": "WGSL"}
+    names["opencl"] = "OpenCL C"
     for device, texts in EDITABLE.items():
         for text in texts:
             name = names[text.kind]

@@ -113,6 +113,8 @@ def test_a_fault_names_the_kernel_and_leaves_other_processes(name: str) -> None:
         pytest.skip("the emulator finds the access itself")
     if name.startswith("WEBGPU"):
         pytest.skip("an index outside of a buffer is clamped")
+    if name.startswith("OPENCL"):
+        pytest.skip("OpenCL leaves open what an access outside of memory does")
     code = f"""
         from dataclasses import replace
         import numpy as np

@@ -26,7 +26,7 @@ from core.kernelname import kernel_name
 from core.target import targets
 from core.toolchain import nvrtc
 from core.toolchain.nvidia_tools import find_tool
-from tests import webgpu_setup
+from tests import opencl_setup, webgpu_setup
 from tests.core.render.compilers import clang_for
 from tests.on_targets import texts
 from tests.on_targets.collect import FOLDER, PROGRAMS, ROOT, kernel_of, lines_of
@@ -47,10 +47,10 @@ LIMIT: Final = 900
 
 def columns_of(names: Sequence[str]) -> tuple[list[str], list[str]]:
     """(the columns that can be checked on this machine, why others cannot)."""
-    lacks = webgpu_setup.missing()
-    on_webgpu = [n for n in names if targets[n].family == "webgpu"]
-    found = [n for n in names if not lacks or n not in on_webgpu]
-    missing = [f"WGSL for {name}: there is not {lacks}" for name in on_webgpu if lacks]
+    lacks = {"webgpu": webgpu_setup.missing(), "opencl": opencl_setup.missing()}
+    lacking = {n: why for n in names if (why := lacks.get(targets[n].family, ""))}
+    found = [n for n in names if n not in lacking]
+    missing = [f"{name}: there is not {why}" for name, why in lacking.items()]
     if texts.c_compiler():
         found.append("C")
         missing += [

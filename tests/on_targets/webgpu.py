@@ -10,10 +10,7 @@ from typing import Final
 from playwright.sync_api import sync_playwright
 
 from core.target import Target
-from core.toolchain.program import Program
 from tests.browser_setup import find_browser
-from tests.on_targets.emulated import Ran
-from tests.on_targets.subject import Subject
 
 ARGUMENTS: Final = (
     *("--no-sandbox", "--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"),
@@ -39,11 +36,6 @@ _ACCEPT: Final = """async (texts) => {
   }
   return said;
 }"""
-
-
-def execute(subject: Subject, program: Program) -> Ran:
-    """Runs a kernel on its arguments. Raises what the device raises."""
-    return Ran(subject.wrong(subject.run(program, "WEBGPU")), 1, 1)
 
 
 def tint(texts: Sequence[str], names: Sequence[str], target: Target) -> list[str]:

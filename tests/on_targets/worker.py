@@ -34,9 +34,10 @@ from tests.on_targets import texts
 from tests.on_targets.collect import kernel_of
 from tests.on_targets.compiled import Compiled
 from tests.on_targets.emulated import Ran, emulate, same_run
+from tests.on_targets.on_device import DEVICES, execute
 from tests.on_targets.results import STEPS, Result
 from tests.on_targets.subject import Subject, subject_of
-from tests.on_targets.webgpu import execute, tint
+from tests.on_targets.webgpu import tint
 
 MEMORY: Final = 10 << 30
 READ: Final[Mapping[str, Render]] = {"CUDA": RENDERERS["cuda"], "HIP": RENDERERS["hip"]}
@@ -44,6 +45,8 @@ READ: Final[Mapping[str, Render]] = {"CUDA": RENDERERS["cuda"], "HIP": RENDERERS
 COMPILERS: Final = {"": texts.ptxas, "CUDA": texts.cuda, "HIP": texts.hip}
 LOADERS: Final = {"webgpu": tint}
 """By family, in place of the first."""
+BUILT: Final = ("amd", "opencl")
+"""Families whose texts are built one by one, when they run."""
 INTEGERS: Final = {4: ctypes.c_int32, 8: ctypes.c_int64}
 Say = Callable[[Mapping[str, Any]], None]
 
@@ -125,8 +128,8 @@ class _Work:
         try:
             program = compiled.program(target)
         except Exception as error:
-            if target.family == "webgpu" and _takes_float64(subject.ast):
-                why = "needs float64, which WGSL does not have"
+            if not target.supports(dtypes.float64) and _takes_float64(subject.ast):
+                why = f"needs float64, which {target.title} does not have"
                 self.result(Result(number, subject.name, target.name, 1, 1, why))
                 return
             for column in (target.name, f"CUDA {target.name}", f"HIP {target.name}"):
@@ -145,7 +148,7 @@ class _Work:
         key = same_run(program)
         if key not in ran:
             try:
-                if target.family == "webgpu":
+                if target.family in DEVICES:
                     ran[key] = execute(subject, program)
                 else:
                     ran[key] = emulate(subject, program, target, self.seconds)
@@ -159,8 +162,9 @@ class _Work:
             found = replace(found, blocks=(done.done, done.blocks), reference=subject.reference)
             if done.wrong:
                 found = replace(found, steps=3, why=f"not equal: {done.wrong}")
-        if target.family == "amd":
-            self.result(_assembled(found, texts.amd_object(program)))
+        if target.family in BUILT:
+            said = texts.amd_object(program) if target.family == "amd" else ""
+            self.result(_assembled(found, said))
         else:
             self._wait(found, program.source.text)
 

@@ -49,6 +49,7 @@ DIALECT: Final = Dialect(
         "PTX": "nvidia",
         "AMD": "amd",
         "WEBGPU": "webgpu",
+        "OPENCL": "opencl",
         "REFERENCE": "none",
     },
     device_titles={

@@ -1,1 +1,1 @@
-"""What C, CUDA C++ and HIP C++ have in common."""
+"""What C, CUDA C++, HIP C++ and OpenCL C have in common."""

@@ -1,4 +1,4 @@
-"""The walk that C, CUDA C++ and HIP C++ share: from a linear program to a function.
+"""The walk that C, CUDA C++, HIP C++ and OpenCL C share: from a linear program to a function.
 
 A value that is used once, in the block that computes it, is written where it is used; vectors are
 arrays in a struct, loaded and stored at once and computed element by element. Never optimises.
@@ -132,7 +132,7 @@ class _Walk:
         name, to = f"v{self.listing.position[u]}", self.struct(u.dtype.scalar(), u.dtype.count)
         for line in self.dialect.matrices(name, to, f"{pointer} + {offset}", *u.arg):
             self.put(line, *u.src)
-        self.values[u] = tuple(f"{name}.v[{i}]" for i in range(u.dtype.count))
+        self.values[u] = self.elements(name, u.dtype.count)
 
     def product(self, u: UOp) -> None:
         if self.dialect.product is None:
@@ -149,7 +149,7 @@ class _Walk:
         ]
         name = f"v{self.listing.position[u]}"
         self.put(f"{c} {name} = {helper.name}({', '.join(values)});", *u.src)
-        self.values[u] = tuple(f"{name}.v[{i}]" for i in range(u.dtype.count))
+        self.values[u] = self.elements(name, u.dtype.count)
 
     def define(self, u: UOp) -> None:
         assert isinstance(u.dtype, PtrDType)
@@ -168,10 +168,11 @@ class _Walk:
         self.values[u] = ("var_" + re.sub(r"\W", "_", u.arg[0], flags=re.ASCII),)
 
     def special(self, u: UOp) -> None:
-        prefix = self.dialect.special.get(u.arg[:-1])
-        if prefix is None:
+        text = self.dialect.special.get(u.arg[:-1])
+        if text is None:
             raise self.listing.error(f"there is no hardware index {u.arg} here", u)
-        self.put(f"int {u.arg} = {prefix}{'xyz'[int(u.arg[-1])]};")
+        number = int(u.arg[-1])
+        self.put(f"int {u.arg} = {text.format(axis='xyz'[number], number=number)};")
         self.values[u] = (u.arg,)
 
     def place(self, index: UOp, extra: int = 0) -> tuple[str, str]:
@@ -184,8 +185,19 @@ class _Walk:
         return self.lane(pointer_of(index)), offset
 
     def struct(self, dtype: DType, count: int) -> str:
-        """The name of the struct of `count` elements."""
-        return self.structs.setdefault((dtype.name, count), f"{dtype.name}x{count}")
+        """The name of the type of `count` elements."""
+        name = self.dialect.vector.format(
+            dtype=dtype.name, type=self.dialect.types[dtype.name], count=count
+        )
+        return self.structs.setdefault((dtype.name, count), name)
+
+    def elements(self, name: str, count: int) -> tuple[str, ...]:
+        """Each element of a vector."""
+        return tuple(self.dialect.element.format(x=name, lane=i) for i in range(count))
+
+    def space(self, pointer: UOp) -> str:
+        """The qualifier of the memory that an address is in."""
+        return self.dialect.spaces.get(address_space(pointer), "")
 
     def pieces(self, index: UOp, dtype: DType, lanes: int) -> list[tuple[int, int]]:
         """(first element, elements) of each access that `lanes` elements take."""
@@ -219,14 +231,14 @@ class _Walk:
             to = self.dialect.types[dtype.name] if count == 1 else self.struct(dtype, count)
             text = f"{pointer}[{offset}]"
             if count > 1:
-                text = f"*({to}*)({pointer} + {offset})"
+                text = f"*({self.space(index)}{to}*)({pointer} + {offset})"
             if gated:
                 values = [self.lane(u.src[1], first + i) for i in range(count)]
                 other = values[0] if count == 1 else self.value(to, values)
                 gate = self.lane(index.src[2], first if by_lane else 0)
                 text = f"{gate} ? {text} : {other}"
             self.put(f"{to} {name} = {text};", *behind)
-            found += [name] if count == 1 else [f"{name}.v[{i}]" for i in range(count)]
+            found += [name] if count == 1 else self.elements(name, count)
         self.values[u] = tuple(found)
 
     def _read_at_use(self, u: UOp) -> bool:
@@ -264,7 +276,7 @@ class _Walk:
                 self.put(f"{pointer}[{offset}] = {values[0]};", *index.src, value)
             else:
                 name = self.struct(dtype, count)
-                target = f"*({name}*)({pointer} + {offset})"
+                target = f"*({self.space(index)}{name}*)({pointer} + {offset})"
                 self.put(f"{target} = {self.value(name, values)};", *index.src, value)
 
     def range(self, u: UOp) -> None:
@@ -297,7 +309,7 @@ class _Walk:
         needed = (line for name, lines in dialect.needs.items() if name in used for line in lines)
         for line in (*dialect.header, *needed):
             out.add(line)
-        for (dtype, count), name in self.structs.items():
+        for (dtype, count), name in self.structs.items() if dialect.struct else ():
             bytes_ = count * dtypes.named(dtype).itemsize
             out.add(
                 dialect.struct.format(
@@ -311,11 +323,11 @@ class _Walk:
                 out.add(line)
         x, y, z = listing.local_size
         args = [
-            f"{dialect.types[u.dtype.name]}* {dialect.restrict} data{u.arg}"
+            f"{self.space(u)}{dialect.types[u.dtype.name]}* {dialect.restrict} data{u.arg}"
             for u in listing.pointers
         ]
         args += [f"{dialect.types[u.dtype.name]} {self.lane(u)}" for u in listing.variables]
-        start = dialect.kernel.format(threads=x * y * z)
+        start = dialect.kernel.format(threads=x * y * z, x=x, y=y, z=z)
         out.at = -1
         out.add(
             f"{start}{listing.name}({', '.join(args)}) {{",

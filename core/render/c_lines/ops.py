@@ -12,6 +12,7 @@ from typing import Final
 from core.dtype import ConstType, DType, dtypes
 from core.render.c_lines.dialect import Dialect
 from core.render.listing import Listing, resolve
+from core.uop.bits import to_bits
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 
@@ -25,7 +26,6 @@ _functions: Final = {
     Ops.SQRT: "sqrt", Ops.EXP2: "exp2", Ops.LOG2: "log2", Ops.SIN: "sin", Ops.TRUNC: "trunc",
     Ops.POW: "pow", Ops.MULACC: "fma",
 }  # fmt: skip
-_suffix: Final = {"uint32": "u", "int64": "ll", "uint64": "ull", "float32": "f"}
 
 
 def literal(dtype: DType, value: ConstType, dialect: Dialect) -> str:
@@ -35,13 +35,15 @@ def literal(dtype: DType, value: ConstType, dialect: Dialect) -> str:
         return "true" if value else "false"
     if dtypes.is_float(scalar):
         return _float_literal(scalar, float(value), dialect)
-    suffix, number = _suffix.get(scalar.name, ""), int(value)
+    suffix, number = dialect.suffixes.get(scalar.name, ""), int(value)
     if number == dtypes.min(scalar) and number < 0:
         return f"({number + 1}{suffix} - 1)"
     return f"{number}{suffix}" if number >= 0 else f"({number}{suffix})"
 
 
 def _float_literal(dtype: DType, value: float, dialect: Dialect) -> str:
+    if dtype.name in dialect.bits:
+        return f"{to_bits(value, dtype)}"
     if math.isfinite(value):
         text = repr(value) + ("" if dtype.bits == 64 else "f")
     else:
@@ -54,9 +56,9 @@ def _float_literal(dtype: DType, value: float, dialect: Dialect) -> str:
 
 def cast(dialect: Dialect, u: UOp, x: str, listing: Listing) -> tuple[str, str]:
     """The expression `x` of source 0 as u.dtype, and the name of the helper function it needs or
-    "". Raises RenderError for 8-bit floats."""
+    "". Raises RenderError for floats that are kept as their bits."""
     source, target = u.src[0].dtype.scalar(), u.dtype.scalar()
-    if source is not target and ("fp8" in source.name or "fp8" in target.name):
+    if source is not target and not dialect.bits.isdisjoint((source.name, target.name)):
         raise listing.unsupported(u)
     to = dialect.types[target.name]
     if dtypes.is_bool(target):
@@ -88,7 +90,7 @@ def alu(dialect: Dialect, u: UOp, operands: list[str], listing: Listing) -> tupl
     op = u.op
     if op is Ops.WHERE:
         return f"({operands[0]} ? {operands[1]} : {operands[2]})", ""
-    if "fp8" in dtype.name:
+    if dtype.name in dialect.bits:
         raise listing.unsupported(u)
     a, b = operands[0], operands[-1]
     if dtypes.is_bool(dtype):
@@ -136,10 +138,11 @@ def _float_alu(
         return f"({literal(dtype, 1.0, dialect)} / {a})", ""
     if op not in _functions:
         raise listing.unsupported(u)
+    function = _functions[op] + ("" if dtype.bits == 64 else dialect.float_functions)
     if dtype.bits < 32:
         inner = ", ".join(f"(float)({x})" for x in operands)
-        return f"({dialect.types[dtype.name]}){_functions[op]}f({inner})", ""
-    return f"{_functions[op]}{'f' if dtype.bits == 32 else ''}({', '.join(operands)})", ""
+        return f"({dialect.types[dtype.name]}){function}({inner})", ""
+    return f"{function}({', '.join(operands)})", ""
 
 
 def _division(u: UOp, dtype: DType, a: str, b: str) -> tuple[str, str]:

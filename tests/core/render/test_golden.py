@@ -20,6 +20,7 @@ TARGETS: dict[Family, str] = {
     "amd": "gfx1100",
     "cpu": "x86-64",
     "webgpu": "webgpu",
+    "opencl": "opencl",
 }
 LANGUAGES: dict[str, tuple[Render, Family, str]] = {
     kind.name if len(kind.families) == 1 else f"{kind.name}_{family}": (
@@ -31,6 +32,8 @@ LANGUAGES: dict[str, tuple[Render, Family, str]] = {
     for family in kind.families
     if kind.name in RENDERERS
 }
+NARROW_AS_BITS = ("opencl",)
+"""Languages that narrow floats are only stored in."""
 CASES = [
     (language, name)
     for language in LANGUAGES
@@ -40,7 +43,7 @@ CASES = [
 
 def program(language: str, name: str) -> list[UOp]:
     """What the renderer of a language is given."""
-    if language not in TEXT_PASSES:
+    if language not in TEXT_PASSES and language not in NARROW_AS_BITS:
         return ON_GPU[name]()
     return lowered(ON_GPU[name](), TARGETS[LANGUAGES[language][1]], language)
 

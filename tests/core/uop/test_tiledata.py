@@ -23,7 +23,7 @@ SHARED = TileInfo("ST", 0, 64, 32, 4, swizzled=True, stages=2)
 @pytest.mark.parametrize("target", [name for name in targets if targets[name].has_local])
 @pytest.mark.parametrize("build", [kernels.matmul, kernels.layer_norm], ids=["product", "norm"])
 def test_tiles_of_kernels_come_back(target: str, build: Any) -> None:
-    tile = (64, 64, 32) if targets[target].shared_bytes > 1 << 14 else (64, 16, 16)
+    tile = (64, 64, 32) if targets[target].shared_bytes > 1 << 15 else (64, 16, 16)
     kernel = build is kernels.matmul
     ast = build(64, 64, 64, target, tile=tile) if kernel else build(64, 64, target)
     assert ast.arg.tiles

@@ -216,7 +216,7 @@ def test_what_the_page_compiled_is_in_its_export(live: Store, dist: Path, tmp_pa
     kernel = live.kernels()[1]
     recorded = (live.kernel(kernel) or {})["artifacts"]
     try:
-        targets = "sm_90", "gfx942", "webgpu"
+        targets = "sm_90", "gfx942", "webgpu", "opencl"
         made = [(target, compiled(client, kernel, target)) for target in targets]
         job = client.post("/api/export", json={}).get_json()["job"]
         assert ended(client, job)["state"] == "done"

@@ -361,4 +361,4 @@ def test_the_page_is_told_of_every_kind_of_text(state: State) -> None:
     }
     assert kinds["sass"]["families"] == []  # its tools may not be there
     families = {answer["families"][target] for target in answer["targets"]}
-    assert families == {"cpu", "nvidia", "amd", "webgpu"}
+    assert families == {"cpu", "nvidia", "amd", "webgpu", "opencl"}

@@ -30,7 +30,7 @@ from viz.whatif.results.outcome import Expected, Outcome
 
 LINEAR: Final = "REFERENCE"
 """What stands for the device where the linear program is run by NumPy."""
-_REAL: Final = {"nvidia": "CUDA", "amd": "AMD", "webgpu": "WEBGPU"}
+_REAL: Final = {"nvidia": "CUDA", "amd": "AMD", "webgpu": "WEBGPU", "opencl": "OPENCL"}
 """By family of targets, the device of a GPU."""
 
 

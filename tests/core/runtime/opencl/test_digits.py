@@ -1,0 +1,43 @@
+"""Training the digits on OPENCL gives the losses of the CPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from core import Context, Tensor
+from core.runtime.device import Device
+from examples.digits import BATCH, SEED, Net, training_step
+from tests.fuzzing import cases
+
+
+def losses(device: str, steps: int) -> list[float]:
+    """Of each step of training on a device."""
+    digits: Any = load_digits()
+    order = np.random.default_rng(SEED).permutation(len(digits.images))
+    images = (digits.images[order] / 16.0).astype(np.float32).reshape(-1, 1, 8, 8)
+    labels = digits.target[order].astype(np.int32)
+    before, Device.DEFAULT = Device.DEFAULT, device
+    found: list[float] = []
+    try:
+        Tensor.manual_seed(SEED)
+        step = training_step(Net())
+        with Context(TRAINING=1):
+            for i in range(steps):
+                at = i * BATCH % (len(images) - BATCH)
+                x, y = Tensor(images[at : at + BATCH]), Tensor(labels[at : at + BATCH])
+                found.append(step(x, y).item())
+    finally:
+        Device.DEFAULT = before
+    return found
+
+
+def test_steps_give_the_losses_of_the_cpu(pytestconfig: pytest.Config) -> None:
+    """Two epochs are 88 steps: --fuzz 88."""
+    steps = cases(pytestconfig, 6)
+    wanted, found = losses("CPU", steps), losses("OPENCL", steps)
+    assert len(set(wanted)) == steps  # it trains
+    np.testing.assert_allclose(found, wanted, atol=1e-3)
