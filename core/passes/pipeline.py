@@ -234,6 +234,7 @@ TEXT_PASSES: Final[Mapping[str, tuple[Pass[Target], ...]]] = MappingProxyType(
                     wgsl.IN_32_BITS,
                     wgsl.SHIFTS,
                     wgsl.DIVISIONS,
+                    wgsl.REMAINDERS,
                     wgsl.NANS,
                 ),
             ),
@@ -243,7 +244,7 @@ TEXT_PASSES: Final[Mapping[str, tuple[Pass[Target], ...]]] = MappingProxyType(
                 _ORDER,
                 "what bounds prove to fit 32 bits is computed in 32",
                 machine_spec,
-                leaves=(wgsl.INDICES,),
+                leaves=(wgsl.INDICES, wgsl.REMAINDERS),
             ),
             Pass(
                 "wgsl: pairs",

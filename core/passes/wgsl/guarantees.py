@@ -36,6 +36,12 @@ def _divides(u: UOp, target: Target) -> bool:
     return u.arg is not None or u.src[1].vmin > 0 or u.src[1].vmax < 0
 
 
+def _has_no_sign(u: UOp, target: Target) -> bool:
+    if u.op is not Ops.MOD or u.dtype.scalar() in _WIDE or not dtypes.is_int(u.dtype):
+        return True
+    return dtypes.is_unsigned(u.dtype) or all(s.vmin >= 0 for s in u.src)
+
+
 def _keeps_nan(u: UOp, target: Target) -> bool:
     if u.op is Ops.MAX:
         return not dtypes.is_float(u.dtype)
@@ -66,6 +72,7 @@ def _has_near_index(u: UOp, target: Target) -> bool:
 IN_32_BITS: Final = each("narrow integers are computed with in 32 bits", _is_in_32_bits)
 SHIFTS: Final = each("a shift is by fewer than 32 bits, without a sign", _shifts_within)
 DIVISIONS: Final = each("what divides is not 0", _divides)
+REMAINDERS: Final = each("a remainder is of operands without a sign", _has_no_sign)
 NANS: Final = each("what asks for a NaN looks at bits", _keeps_nan)
 NO_FLOAT64: Final = each("no float64", _is_known)
 PAIRS: Final = each("no arithmetic of 64 bits but a division without a sign", _is_of_pairs)

@@ -1,8 +1,11 @@
-"""Integers: those of 8 and 16 bits are computed with in 32, and a shift by all bits or more is a
-choice.
+"""Integers: those of 8 and 16 bits are computed with in 32, a shift by all bits or more is a
+choice, and a remainder of negative numbers is computed by a division.
 
 A narrow integer lives in a variable of 32 bits, sign- or zero-extended, so that operations whose
 result stays in its bits need no widening. WGSL takes the amount of a shift modulo 32.
+
+WGSL defines `%` for negative operands, but its compilers make OpSRem of it, whose result Vulkan
+leaves open for these (gfx-rs/wgpu issue 8191): on NVIDIA's GPUs -1 % 768 is 255.
 """
 
 from __future__ import annotations
@@ -50,12 +53,22 @@ def narrow_of_float(cast: UOp, x: UOp) -> UOp:
     return (whole > high).where(whole.const_like(high), whole).cast(cast.dtype)
 
 
+@rule(UPat(Ops.MOD, dtypes.sints, src=(UPat.var("a"), UPat.var("b")), name="x"))
+def remainder_with_signs(x: UOp, a: UOp, b: UOp) -> UOp | None:
+    """a % b -> a - (a / b) * b  where an operand may be negative, in 32 bits"""
+    divides = x.arg is not None or b.vmin > 0 or b.vmax < 0
+    if x.dtype.bits > _WORD or not divides or (a.vmin >= 0 and b.vmin >= 0):
+        return None
+    return a - UOp(Ops.IDIV, x.dtype, (a, b), x.arg) * b
+
+
 integers = PatternMatcher(
     [
         narrow_in_32_bits,
         shift_by_32_bits,
         shift_within_a_word,
         division_by_zero,
+        remainder_with_signs,
         narrow_of_float,
     ],
     name="wgsl: integers",

@@ -9,6 +9,7 @@ from typing import Final
 
 from core.dtype import DType, dtypes
 from core.passes.wgsl.floats import float_of_word
+from core.passes.wgsl.integers import remainder_with_signs
 from core.target import Target
 from core.uop import GroupOp, Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
 
@@ -126,6 +127,7 @@ narrowing = PatternMatcher(
     [
         narrowed_by_low_bits,
         narrowed_division,
+        remainder_with_signs,
         narrowed_shift,
         narrowed_shift_left,
         narrowed_comparison,

@@ -13,7 +13,7 @@ from core.dtype import DType, dtypes
 from core.errors import CompileError
 from core.passes.wgsl import narrowed, operations, pairs
 from core.passes.wgsl.floats import floats
-from core.passes.wgsl.guarantees import NANS
+from core.passes.wgsl.guarantees import NANS, REMAINDERS
 from core.passes.wgsl.integers import integers
 from core.passes.wgsl.narrow import narrowing
 from core.passes.wgsl.pairs import pairs_matcher as pairing
@@ -171,3 +171,12 @@ def test_what_asks_for_a_nan_is_a_float_compared_with_itself() -> None:
     asks = UOp(Ops.CMPNE, dtypes.bool, (x, x))
     assert NANS.breach([zero, same_integers], TARGET) is None
     assert NANS.breach([x, asks], TARGET) is asks
+
+
+@pytest.mark.parametrize("dtype", dtypes.sints)
+def test_remainders_are_of_operands_without_a_sign(dtype: DType) -> None:
+    """`%` of negative operands is left open by what WGSL's compilers make of it."""
+    some, few = (UOp(Ops.DEFINE_VAR, dtype, (), (n, -9, 99)) for n in "ab")
+    for u in (var("x", dtype) % var("y", dtype), some % few, some % 7, (some + 9) % 7):
+        before_pairs = narrowed(operations(UOp.sink(u), TARGET), TARGET)
+        assert REMAINDERS.breach(list(before_pairs.toposort()), TARGET) is None
