@@ -93,7 +93,7 @@ def cast_spec(u: UOp, x: UOp) -> bool:
         return False
     if u.op is Ops.CAST:
         return u.dtype.count == x.dtype.count
-    return x.shape is not None or u.dtype.itemsize == x.dtype.itemsize
+    return u.dtype.itemsize == x.dtype.itemsize or x.shape is not None
 
 
 @rule(UPat(Ops.DEFINE_VAR, src=(), name="u"))

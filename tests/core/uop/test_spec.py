@@ -12,9 +12,11 @@ from core.uop.kernelinfo import AxisType, KernelInfo
 from core.uop.spec.spec import (
     ast_spec,
     index_spec,
+    machine_spec,
     program_spec,
     tensor_spec,
     verify,
+    violation,
 )
 
 n = UOp.const(dtypes.int32, 8)
@@ -85,3 +87,14 @@ def test_what_is_wrong_is_said(wrong: UOp, said: str) -> None:
         verify(UOp.sink(wrong) if wrong.op is not Ops.SINK else wrong, index_spec, "pass")
     assert said in str(caught.value)
     assert wrong.op.name in caught.value.where
+
+
+def test_bits_of_what_is_loaded_from_the_begin_of_two_arguments() -> None:
+    """Of such loads each has the shape of all of its memory, and of their sum there is none."""
+    loads = [
+        UOp(Ops.DEFINE_GLOBAL, dtypes.float32.ptr(size), (), at).load()
+        for at, size in enumerate((3, 2))
+    ]
+    made = loads[0] + loads[1]
+    assert violation(UOp(Ops.BITCAST, dtypes.int32, (made,)), machine_spec) is None
+    assert violation(UOp(Ops.BITCAST, dtypes.int64, (made,)), machine_spec) is not None
