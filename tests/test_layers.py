@@ -22,7 +22,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("core.private", "core.misspelled"),
     ("core.uop.ops", "core.uop.kernelinfo", "core.uop.frames"),
     ("core.target", "core.shape"),
-    ("core.uop.bits",),
+    ("core.uop.bits", "core.uop.interned"),
     ("core.uop.node",),
     ("core.uop.late", "core.uop.facts"),
     ("core.uop.arithmetic", "core.uop.movement", "core.uop.variables"),

@@ -9,10 +9,9 @@ from __future__ import annotations
 import itertools
 import operator
 import threading
-import weakref
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, Self, cast
+from typing import Any, Self
 
 from core.dtype import ConstType, DType, dtypes, truncate
 from core.errors import DeviceError, DTypeError
@@ -26,6 +25,7 @@ from core.uop.facts.shapes import device_of, shape_of, shown
 from core.uop.facts.shards import axis_of, rows_and_columns
 from core.uop.facts.users import Users
 from core.uop.facts.uses import Nobody, Program, Uses
+from core.uop.interned import Interned, arg_key, forget, nodes
 from core.uop.kernelinfo import AxisType, KernelInfo
 from core.uop.late import Late
 from core.uop.movement import Movement
@@ -91,14 +91,6 @@ def _made(u: UOp, uses: Uses[UOp]) -> None:
             uses.asked(u, lines)
 
 
-class _Interned(weakref.ref["UOp"]):
-    """A weak reference that knows its key, so that the table forgets a node when it dies."""
-
-    __slots__ = ("key",)
-    key: tuple[Any, ...]
-
-
-_nodes: dict[tuple[Any, ...], _Interned] = {}
 _unique = itertools.count(1)
 late: Late[UOp] = Late()
 _SAME: Any = object()
@@ -109,24 +101,6 @@ _SAME: Any = object()
 def _one(lane: int) -> tuple[int]:
     """The argument of the GEP of one lane. There are very many: one object is looked up faster."""
     return (lane,)
-
-
-def _forget(ref: weakref.ref[UOp]) -> None:
-    key = cast(_Interned, ref).key
-    if _nodes.get(key) is ref:
-        del _nodes[key]
-
-
-def _arg_key(arg: Any) -> Any:
-    """Python holds 0.0 == -0.0, nan != nan and 1 == 1.0 == True; constants want it otherwise."""
-    kind = arg.__class__
-    if kind is float:
-        return repr(arg) if arg == 0.0 or arg != arg else (float, arg)
-    if kind is bool:
-        return (bool, arg)
-    if any(a.__class__ is float for a in arg):
-        return tuple(repr(a) for a in arg)
-    return arg
 
 
 class UOp(Arithmetic, Movement, Variables):
@@ -189,8 +163,8 @@ class UOp(Arithmetic, Movement, Variables):
     ) -> UOp:
         kind = arg.__class__
         plain = kind is not float and kind is not tuple and kind is not bool
-        key = (op, dtype, src, arg if plain else _arg_key(arg), tag)
-        ref = _nodes.get(key)
+        key = (op, dtype, src, arg if plain else arg_key(arg), tag)
+        ref = nodes.get(key)
         if ref is not None and (found := ref()) is not None:
             if _keeping_uses and (uses := creating.uses) is not nobody:
                 _asked(found, origin, uses)
@@ -208,13 +182,13 @@ class UOp(Arithmetic, Movement, Variables):
         except (AttributeError, TypeError, IndexError):  # malformed: whoever looks at it says so
             below = -1
         self.below = below
-        ref = _Interned(self, _forget)
+        ref = Interned(self, forget)
         ref.key = key
-        first = _nodes.setdefault(key, ref)
+        first = nodes.setdefault(key, ref)
         if first is not ref:  # another thread, or a dead node not yet forgotten
             if (found := first()) is not None:
                 return found
-            _nodes[key] = ref
+            nodes[key] = ref
         if _keeping_uses and (uses := creating.uses) is not nobody:
             _made(self, uses)
         return self

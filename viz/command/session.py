@@ -50,6 +50,18 @@ def open_store(options: argparse.Namespace) -> Run:
     return options.store
 
 
+def trace_of(options: argparse.Namespace) -> Store:
+    """The run that is meant. Raises TraceError where a file holds no trace."""
+    store = open_store(options)
+    if not isinstance(store, Store):
+        raise TraceError(
+            "this exported file holds no trace",
+            where=str(store.path),
+            hint="give the trace itself, or a file that was exported with a larger --budget",
+        )
+    return store
+
+
 def _check_action(run: Run, needs: str) -> None:
     """Raises TraceError where the dialect of a trace does not have the action that a command
     needs."""

@@ -13,14 +13,13 @@ from typing import Any, Final
 
 from viz.bisect.search import bisect_run
 from viz.command.columns import Column, plural, table
-from viz.command.session import put
+from viz.command.session import put, trace_of
 from viz.corecommand.whatif import (
     chosen_kernel,
     error_lines,
     executor_of,
     head_lines,
     pair_lines,
-    trace_of,
     variant_of,
 )
 from viz.terminal import Line, Styled, show_command

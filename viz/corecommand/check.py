@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from typing import Final
 
-from core.errors import TraceError
 from core.prove.verdict import verdict_of
 from viz.check.message import message
 from viz.check.parts import Part
@@ -21,7 +20,7 @@ from viz.check.run import NewExecutor, check_passes, processes
 from viz.check.whole.kernels import SECONDS, kernels_of, wholes_of
 from viz.command.columns import Column, plural, table
 from viz.command.names import Row, below, find_kernel, find_pass, find_rule, program_rows
-from viz.command.session import open_store, put
+from viz.command.session import put, trace_of
 from viz.known.beside import identity_of, place_of
 from viz.known.kept import Kept, load, save
 from viz.known.whole import SAID, blamed
@@ -45,13 +44,7 @@ _SHOWN: Final = {
 
 def check(options: argparse.Namespace) -> int:
     """Checks the steps of a run, and runs its kernels."""
-    store = open_store(options)
-    if not isinstance(store, Store):
-        raise TraceError(
-            "this exported file holds no trace",
-            where=str(store.path),
-            hint="give the trace itself, or a file that was exported with a larger --budget",
-        )
+    store = trace_of(options)
     rewrites = _chosen(store, options)
     rules = frozenset[str]()
     if options.rule is not None:

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from core.errors import TraceError
 from viz.command.columns import Column, plural, table
-from viz.command.session import put
-from viz.corecommand.whatif import chosen_kernel, difference_lines, executor_of, trace_of
+from viz.command.session import put, trace_of
+from viz.corecommand.whatif import chosen_kernel, difference_lines, executor_of
 from viz.terminal import Line, Piece, Style, Styled, shell_word
 from viz.whatif.replay import replay as replay_kernels
 

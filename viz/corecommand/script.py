@@ -6,7 +6,8 @@ import argparse
 from pathlib import Path
 
 from core.errors import TraceError
-from viz.corecommand.whatif import chosen_kernel, trace_of, variant_of
+from viz.command.session import trace_of
+from viz.corecommand.whatif import chosen_kernel, variant_of
 from viz.files.regular import check_ending, replace_file
 from viz.terminal import put_line, say
 from viz.views.store import Store

@@ -16,7 +16,7 @@ from typing import Any, Final, cast
 from core.errors import TraceError
 from viz.command.columns import Column, plural, table
 from viz.command.names import find_kernel, find_rule
-from viz.command.session import open_store, put
+from viz.command.session import put, trace_of
 from viz.corecommand.editedtext import edited_text
 from viz.format.cells import as_text
 from viz.ratio import figure, interval_words, time_words
@@ -133,18 +133,6 @@ def executor_of(options: argparse.Namespace) -> Generator[Executor | None]:
         return
     with executor_at(options.executor) as executor:
         yield executor
-
-
-def trace_of(options: argparse.Namespace) -> Store:
-    """The run that is meant. Raises TraceError where a file holds no trace."""
-    store = open_store(options)
-    if not isinstance(store, Store):
-        raise TraceError(
-            "this exported file holds no trace",
-            where=str(store.path),
-            hint="give the trace itself, or a file that was exported with a larger --budget",
-        )
-    return store
 
 
 def chosen_kernel(options: argparse.Namespace, store: Store) -> int:

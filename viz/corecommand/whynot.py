@@ -23,7 +23,7 @@ from viz.command.names import (
     is_node,
     node_number,
 )
-from viz.command.session import open_store, put
+from viz.command.session import put, trace_of
 from viz.terminal import Line, Styled
 from viz.views.store import Store
 from viz.why.answers import NEAR_MISSES, WHY_DECLINED, WHY_NOT, why_given
@@ -37,13 +37,7 @@ def why_not(options: argparse.Namespace) -> int:
     """Why a rule did not fire."""
     _sort_out(options)
     node = None if options.node is None else node_number(options.node)
-    store = open_store(options)
-    if not isinstance(store, Store):
-        raise TraceError(
-            "this exported file holds no trace",
-            where=str(store.path),
-            hint="give the trace itself, or a file that was exported with a larger --budget",
-        )
+    store = trace_of(options)
     rows = store.tree()["rows"]
     kernel = None if options.kernel is None else find_kernel(rows, options.kernel)
     within = rows if kernel is None else below(rows, kernel["id"])

@@ -12,9 +12,10 @@ import pytest
 
 from core.dtype import dtypes
 from core.errors import DTypeError, ShapeError
+from core.uop.interned import nodes
 from core.uop.kernelinfo import AxisType
 from core.uop.ops import Ops
-from core.uop.uop import UOp, _nodes, creating
+from core.uop.uop import UOp, creating
 
 
 def test_same_fields_are_the_same_node() -> None:
@@ -43,11 +44,11 @@ def test_dead_nodes_are_forgotten() -> None:
         x = x + 1
         made.append(weakref.ref(x))
     assert made[0]() is not None
-    held = len(_nodes)
+    held = len(nodes)
     del x
     gc.collect()
     assert not any(node() for node in made)
-    assert len(_nodes) <= held - 100_000 + 1_000  # other threads make nodes too
+    assert len(nodes) <= held - 100_000 + 1_000  # other threads make nodes too
 
 
 def test_deep_graphs_have_properties() -> None:

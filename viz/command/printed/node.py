@@ -10,10 +10,9 @@ from typing import Any, Final
 from core.errors import TraceError
 from viz.command.columns import Column, plural, table
 from viz.command.names import below, find_kernel, find_pass, is_file, node_number
-from viz.command.session import open_store, put
+from viz.command.session import put, trace_of
 from viz.terminal import Line, Styled
 from viz.views.nodes import node_page, nodes_of_line
-from viz.views.store import Store
 
 _LINE: Final = re.compile(r"([\w:.]+):(\d{1,7})")
 """A line of a text of a kernel: ptx:12, ptx:sm_90:12."""
@@ -25,11 +24,7 @@ def node(options: argparse.Namespace) -> int:
         options.trace, options.node = None, options.trace
     if options.node is None:
         return options.error("which node? Name it as u123, or as a line of a text, ptx:12")
-    store = open_store(options)
-    if not isinstance(store, Store):
-        raise TraceError(
-            "this exported file holds no trace", str(store.path), "give the trace itself"
-        )
+    store = trace_of(options)
     rows = store.tree()["rows"]
     kernel = None if options.kernel is None else find_kernel(rows, options.kernel)
     within = rows if kernel is None else below(rows, kernel["id"])

@@ -10,8 +10,8 @@
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { layout } from "../src/model/layout/layered";
-import { quality } from "../src/model/layout/measure";
+import { layout } from "../src/model/layered";
+import { quality } from "./quality";
 
 const WARM_RUNS = 4;
 

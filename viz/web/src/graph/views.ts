@@ -3,7 +3,7 @@
  *
  * Both panes move together unless a gesture means one alone. Never draws; asks for a frame.
  */
-import { BOX_H, BOX_W } from "../model/layout/layered";
+import { BOX_H, BOX_W } from "../model/layered";
 import type { CameraState } from "./api";
 import { type View, WHOLE } from "./view/camera";
 import type { Pane } from "./paint/pane";

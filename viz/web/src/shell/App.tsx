@@ -23,7 +23,7 @@ import {
   view,
   windowWidth,
 } from "../state/state";
-import { TopBar } from "./top/TopBar";
+import { TopBar } from "./TopBar";
 
 export function App() {
   const nothing = fatal.value !== null || (run.value !== null && !hasRows.value && !run.value.live);

@@ -8,7 +8,7 @@ import { inSlices } from "../../src/graph/picture/slices";
 import { walkFrom } from "../../src/graph/walk";
 import { allSlots, layoutInputOf } from "../../src/model/around/around";
 import { stepDiff } from "../../src/model/diff";
-import { BOX_H, BOX_W, layout } from "../../src/model/layout/layered";
+import { BOX_H, BOX_W, layout } from "../../src/model/layered";
 import { stepPairs } from "../../src/model/pair/statePairs";
 import { Replay } from "../../src/model/replay";
 import { bundleOf, designBundle, random } from "../model/fixtures";

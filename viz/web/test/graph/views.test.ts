@@ -8,7 +8,7 @@ import type { Content } from "../../src/graph/picture/scene";
 import { type Overlay, Views } from "../../src/graph/views";
 import { allSlots, layoutInputOf } from "../../src/model/around/around";
 import { stepDiff } from "../../src/model/diff";
-import { layout } from "../../src/model/layout/layered";
+import { layout } from "../../src/model/layered";
 import { stepPairs } from "../../src/model/pair/statePairs";
 import { Replay } from "../../src/model/replay";
 import { bundleOf, random } from "../model/fixtures";

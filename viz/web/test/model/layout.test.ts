@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { HUB, layoutGraph, type LayoutInput } from "../../src/model/layout/graph";
-import { type Layout, layered, layout } from "../../src/model/layout/layered";
-import { quality } from "../../src/model/layout/measure";
+import { type Layout, layered, layout } from "../../src/model/layered";
+import { quality } from "../../bench/quality";
 import { COLUMN, rowsOf, sortRange } from "../../src/model/layout/order";
 import { type Pin, Pinned } from "../../src/model/layout/pins";
 import { type PathSink, portOffset, trace } from "../../src/model/layout/route";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { allSlots } from "../../src/model/around/around";
-import { BOX_W } from "../../src/model/layout/layered";
+import { BOX_W } from "../../src/model/layered";
 import { AROUND } from "../../src/model/fold/neighbourhood";
 import { Pages, placeIn } from "../../src/model/around/pages";
 import { stepPairs } from "../../src/model/pair/statePairs";

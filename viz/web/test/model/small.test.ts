@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { layoutGraph, type LayoutInput } from "../../src/model/layout/graph";
-import { type Layout, layout } from "../../src/model/layout/layered";
+import { type Layout, layout } from "../../src/model/layered";
 import { COLUMN } from "../../src/model/layout/order";
 import { portOffset } from "../../src/model/layout/route";
 import { random } from "./fixtures";

@@ -3,7 +3,7 @@
  *
  * Draws in world coordinates on a context that the pane has transformed.
  */
-import { BOX_H } from "../../model/layout/layered";
+import { BOX_H } from "../../model/layered";
 import { type PathSink, portOffset } from "../../model/layout/route";
 import type { Rect } from "../view/rect";
 import type { EdgeState, Scene } from "../picture/scene";

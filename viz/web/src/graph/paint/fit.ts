@@ -4,7 +4,7 @@
  * colour, too, and keep a readable size.
  */
 import { membersAt } from "../../model/fold/fold";
-import { BOX_H, BOX_W } from "../../model/layout/layered";
+import { BOX_H, BOX_W } from "../../model/layered";
 import type { Scene } from "../picture/scene";
 import { drawable, paintEdge } from "./edges";
 import { disc, paintRing, signScale } from "./marks";

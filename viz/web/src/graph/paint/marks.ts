@@ -5,7 +5,7 @@
  * Signs keep a readable size when the picture is small.
  */
 import { titleOf, uidOf } from "../../model/content";
-import { BOX_H, BOX_W } from "../../model/layout/layered";
+import { BOX_H, BOX_W } from "../../model/layered";
 import { portOffset, trace } from "../../model/layout/route";
 import type { Group } from "../../model/fold/neighbourhood";
 import { BoxGraph, type Inside } from "../../model/fold/boxes";

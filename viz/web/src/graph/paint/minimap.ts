@@ -6,7 +6,7 @@
  * everything fits, in panes too low for it, and where it would cover what changed or what is selected. The blocks are drawn once per step, the frame at every move.
  */
 import { membersAt } from "../../model/fold/fold";
-import { BOX_W } from "../../model/layout/layered";
+import { BOX_W } from "../../model/layered";
 import { OP_GROUPS, type OpGroup } from "../../model/ops";
 import type { Camera, View } from "../view/camera";
 import { context } from "./pane";

@@ -5,7 +5,7 @@
  * dtype, shape and axis letters. Draws in world coordinates; text at the middle level is divided
  * by the zoom, so that it stays 11 px.
  */
-import { BOX_H, BOX_W } from "../../model/layout/layered";
+import { BOX_H, BOX_W } from "../../model/layered";
 import { cutMiddle } from "../../model/fold/words";
 import { OP_GROUPS, type OpGroup } from "../../model/ops";
 import { cut, type Label } from "../picture/labels";

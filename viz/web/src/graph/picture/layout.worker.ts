@@ -1,5 +1,5 @@
 /** The layout in a worker: one graph in, progress and one layout out. */
-import { layered, type LayoutInput } from "../../model/layout/layered";
+import { layered, type LayoutInput } from "../../model/layered";
 import type { LayoutMessage } from "./layouter";
 
 const scope = self as unknown as {

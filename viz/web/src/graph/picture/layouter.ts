@@ -5,7 +5,7 @@
  * on disk; where even that is forbidden, the same generator runs here between frames. One layout
  * at a time: a new one cancels the old.
  */
-import { layered, type Layout, type LayoutInput } from "../../model/layout/layered";
+import { layered, type Layout, type LayoutInput } from "../../model/layered";
 import LayoutWorker from "./layout.worker?worker&inline";
 import { Cancelled, inSlices } from "./slices";
 

@@ -7,7 +7,7 @@
  */
 import { isDrawn, placesIn } from "../../model/around/around";
 import { type Fold, membersAt } from "../../model/fold/fold";
-import { BOX_H, BOX_W, type Layout } from "../../model/layout/layered";
+import { BOX_H, BOX_W, type Layout } from "../../model/layered";
 import { type PathSink, portOffset, trace } from "../../model/layout/route";
 import type { Timeline } from "../../model/timeline";
 import { EdgeGrid } from "./edgeGrid";

@@ -8,7 +8,7 @@
 import { allSlots, headsOf, layoutInputOf } from "../../model/around/around";
 import type { Box } from "../../model/fold/fold";
 import { type Folding, unfolded } from "../../model/fold/folding";
-import { BOX_W, type Layout } from "../../model/layout/layered";
+import { BOX_W, type Layout } from "../../model/layered";
 import { AROUND, type NeighbourhoodOptions } from "../../model/fold/neighbourhood";
 import { type Page, Pages } from "../../model/around/pages";
 import type { StatePairs } from "../../model/pair/statePairs";

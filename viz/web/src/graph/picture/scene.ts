@@ -10,7 +10,7 @@ import { type Box, type Fold, membersAt } from "../../model/fold/fold";
 import type { Group, Neighbourhood } from "../../model/fold/neighbourhood";
 import type { Replay } from "../../model/replay";
 import type { OpGroup } from "../../model/ops";
-import { BOX_H, BOX_W } from "../../model/layout/layered";
+import { BOX_H, BOX_W } from "../../model/layered";
 import type { Label, Labels } from "./labels";
 import type { Picture } from "./picture";
 import type { Rect } from "../view/rect";

@@ -20,7 +20,7 @@ import { allSlots, Drawn, headsOf, layoutInputOf, pairsInputOf } from "./around"
 import type { Fold } from "../fold/fold";
 import { type Folding, unfolded } from "../fold/folding";
 import { layoutGraph, type LayoutInput } from "../layout/graph";
-import { type Layout, layout } from "../layout/layered";
+import { type Layout, layout } from "../layered";
 import { type Pin, Pinned } from "../layout/pins";
 import type { NeighbourhoodOptions } from "../fold/neighbourhood";
 import type { StatePairs } from "../pair/statePairs";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { pairsInputOf } from "../../../src/model/around/around";
-import { layout, type Layout } from "../../../src/model/layout/layered";
-import { quality } from "../../../src/model/layout/measure";
+import { layout, type Layout } from "../../../src/model/layered";
+import { quality } from "../../../bench/quality";
 import { AROUND } from "../../../src/model/fold/neighbourhood";
 import { Pages, placeIn } from "../../../src/model/around/pages";
 import { joint } from "../../../src/model/pair/joint";

@@ -1,16 +1,16 @@
 /** The run's name, search, live state, export, theme and keys. */
-import { Icon } from "../../ui/Icon";
-import { TabText } from "../../ui/TabText";
-import { setPage } from "../../state/actions";
-import type { Run } from "../../data/messages/run";
-import { clip, millis, plural, short } from "../../state/format";
-import { isFinished } from "../../state/ending";
-import { exporting } from "../../state/save";
-import { connection, hasRows, overlay, run, severalRuns, sidePanel, view } from "../../state/state";
-import { isOffered, pages } from "../panels";
-import { dark, toggleTheme } from "../../state/theme";
-import { Exporting, Share } from "./Share";
-import { RunMenu } from "./RunMenu";
+import { Icon } from "../ui/Icon";
+import { TabText } from "../ui/TabText";
+import { setPage } from "../state/actions";
+import type { Run } from "../data/messages/run";
+import { clip, millis, plural, short } from "../state/format";
+import { isFinished } from "../state/ending";
+import { exporting } from "../state/save";
+import { connection, hasRows, overlay, run, severalRuns, sidePanel, view } from "../state/state";
+import { isOffered, pages } from "./panels";
+import { dark, toggleTheme } from "../state/theme";
+import { Exporting, Share } from "./top/Share";
+import { RunMenu } from "./top/RunMenu";
 
 export function TopBar() {
   const r = run.value;

@@ -4,11 +4,11 @@
  * Counts what is drawn as lines (not the stubs of hubs). For benchmarks and tests; the page
  * never calls it.
  */
-import { layoutGraph, type LayoutInput } from "./graph";
-import type { Layout } from "./layered";
-import { rowsOf, sortRange } from "./order";
-import { BOX_H, BOX_W, nearest } from "./rails";
-import { type PathSink, trace } from "./route";
+import { layoutGraph, type LayoutInput } from "../src/model/layout/graph";
+import type { Layout } from "../src/model/layered";
+import { rowsOf, sortRange } from "../src/model/layout/order";
+import { BOX_H, BOX_W, nearest } from "../src/model/layout/rails";
+import { type PathSink, trace } from "../src/model/layout/route";
 
 export interface Quality {
   edges: number;

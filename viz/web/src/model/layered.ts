@@ -5,17 +5,17 @@
  * without recursion, near-linear in nodes and edges. Yields between the parts, so that it can run
  * in a worker with progress or in slices on the main thread. Never looks at a clock.
  */
-import { type LayoutGraph, layoutGraph, type LayoutInput } from "./graph";
-import { pinTo } from "./gaps";
-import { closeGaps, rowsOf, sortRange, Sweeper, treeX } from "./order";
-import { type Places, sharePlaces } from "./places";
-import { rails } from "./rails";
-import { ranks } from "./rank";
-import { LocalSearch } from "./search";
-import { layOutSmall } from "./small/layout";
+import { type LayoutGraph, layoutGraph, type LayoutInput } from "./layout/graph";
+import { pinTo } from "./layout/gaps";
+import { closeGaps, rowsOf, sortRange, Sweeper, treeX } from "./layout/order";
+import { type Places, sharePlaces } from "./layout/places";
+import { rails } from "./layout/rails";
+import { ranks } from "./layout/rank";
+import { LocalSearch } from "./layout/search";
+import { layOutSmall } from "./layout/small/layout";
 
-export type { LayoutInput } from "./graph";
-export { BOX_H, BOX_W } from "./rails";
+export type { LayoutInput } from "./layout/graph";
+export { BOX_H, BOX_W } from "./layout/rails";
 
 export interface Layout {
   /** Centre x of each node, px; the leftmost is 0. */
