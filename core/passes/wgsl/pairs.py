@@ -1,7 +1,8 @@
 """Pairs: integers of 64 bits are two words of 32, the lower first.
 
 Memory keeps its elements of 64 bits: a LOAD gives one whole, a STORE takes one. Division stays one
-operation of unsigned numbers. What fits into 32 bits has been narrowed before (`narrow.py`).
+operation of unsigned numbers. What fits into 32 bits has been narrowed before (`narrow.py`). Words
+that are constants, or bounded, are folded: a condition on them is often known.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from core.passes.wgsl.floats import float_of_word, is_nan
 from core.target import Target
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
 from core.uop.facts.meaning import UNLESS_ZERO
+from core.uop.symbolic.choose import where_decided
+from core.uop.symbolic.fold import fold_bounds, fold_cast, fold_constants
+from core.uop.symbolic.identities import identities
 
 _word: Final = dtypes.uint32
 _int: Final = dtypes.int32
@@ -370,6 +374,11 @@ pairs_matcher: Final = PatternMatcher(
 )
 
 
+_with_words_folded: Final = pairs_matcher + PatternMatcher(
+    [fold_constants, fold_cast, fold_bounds, where_decided, *identities.rules], name="wgsl: words"
+)
+
+
 def pairs(sink: UOp, target: Target) -> UOp:
     """The kernel with pairs of words in place of integers of 64 bits."""
-    return graph_rewrite(sink, pairs_matcher, target, name="wgsl: pairs")
+    return graph_rewrite(sink, _with_words_folded, target, name="wgsl: pairs")

@@ -112,6 +112,21 @@ def test_every_cast_keeps_its_value(source: DType) -> None:
             assert same(found, wanted), (dtype, v, found, wanted)
 
 
+@pytest.mark.parametrize("dtype", WIDE, ids=str)
+def test_words_that_are_known_are_folded(dtype: DType) -> None:
+    """Of casts, of a division and a product by a number, of shifts by a few bits."""
+    x, n = var("x", dtype), var("n", dtypes.uint32) & 63
+    made = [x * x.const_like(7), UOp(Ops.IDIV, dtype, (x, x.const_like(10))), x < 5,
+            UOp(Ops.SHL, dtype, (x, n)), UOp(Ops.SHR, dtype, (x, n))]  # fmt: skip
+    made += [var("y", source).cast(dtype) for source in COMPUTED]
+    made += [x.cast(other) for other in COMPUTED]
+    for before in made:
+        for u in lowered(before).toposort():
+            if u.op in GroupOp.ALU or u.op is Ops.CAST:
+                assert any(s.op is not Ops.CONST for s in u.src), (before, u)
+                assert u.op is not Ops.WHERE or u.src[0].op is not Ops.CONST, (before, u)
+
+
 @pytest.mark.parametrize("op", [Ops.SHL, Ops.SHR])
 @pytest.mark.parametrize("dtype", WIDE, ids=str)
 def test_every_shift_by_a_constant_keeps_its_value(dtype: DType, op: Ops) -> None:
