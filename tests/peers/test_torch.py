@@ -8,10 +8,12 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from tests.peers.test_dumps import ops_of
 from tests.peers.test_tinygrad import PROGRAMS, ROOT, is_exact
 from viz.read.tracefile import TraceFile
 from viz.views.store import Store
@@ -64,6 +66,15 @@ def test_steps_are_those_that_inductor_counts(python: str, tmp_path: Path) -> No
     kernels = [store.kernel(number) for number in store.kernels()]
     texts = [a["kind"] for kernel in kernels if kernel for a in kernel["artifacts"]]
     assert texts.count("output_code") == 2  # forward and backward
+    for rewrite in file.rewrites.values():
+        printed = store.pass_texts(rewrite.id)
+        assert printed is not None
+        for side, node in (("before", rewrite.sink), ("after", rewrite.result)):
+            assert (printed[side] is not None) == (rewrite.sink != rewrite.result)
+            if printed[side] is not None:
+                calls = re.findall(r" = torch\.ops\.(\w+\.\w+\.\w+)", printed[side]["text"])
+                found = ops_of(store, node)
+                assert {op: n for op, n in found.items() if op.count(".") == 2} == Counter(calls)
     assert sum(rule["declines"] for rule in store.rules()) > 100
 
 

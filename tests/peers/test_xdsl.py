@@ -3,6 +3,7 @@ that replay to what xDSL made, and the same output."""
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 
 from tests.peers.test_tinygrad import PROGRAMS, ROOT, is_exact
 from viz.read.tracefile import TraceFile
+from viz.views.store import Store
 
 pytestmark = pytest.mark.nightly
 
@@ -55,5 +57,12 @@ def test_steps_are_the_successes_of_its_walker(folder: Path, tmp_path: Path) -> 
     steps = sum(one.matches for one in file.rewrites.values())
     assert steps - 1 == int(successes) > 3  # cse walks without a pattern
     assert all(is_exact(file, one) for one in file.rewrites.values())
+    store = Store(path)
+    texts = [store.pass_texts(row["id"]) for row in store.tree()["rows"] if row["steps"]]
+    pairs = [(t["before"]["text"], t["after"]["text"]) for t in texts if t and t["rewrite"]]
+    assert pairs[-1][1].strip() == plain.strip()
+    parsed = [*command[:1], "loop.mlir"]
+    assert pairs[0][0].strip() == run(parsed)[0].strip()
+    assert all(one[1] == other[0] for one, other in itertools.pairwise(pairs))
     contexts = [context.name for context in file.contexts.values()]
     assert contexts == PASSES.split(",")

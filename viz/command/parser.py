@@ -231,7 +231,10 @@ def build_parser() -> Parser:
 
     made = command("find", "printed.find:find", "find a text, or nodes of a structure, in a run")
     made.add_argument(
-        "text", nargs="?", metavar="TEXT", help="a part of a name, rule, op, file or source line"
+        "text",
+        nargs="?",
+        metavar="TEXT",
+        help="a part of a name, rule, op, file, source line, or of a line that a pass changed",
     )
     printing(made)
 

@@ -16,9 +16,9 @@ from typing import Final
 
 from viz.importers import hlo, jaxpr, mlir
 from viz.importers.files import beginning_of, lines_of
-from viz.importers.texts import Text
 from viz.importers.totals import Totals
 from viz.importers.writing import Graph, Passes
+from viz.write.kepttexts import Text
 from viz.write.writer import TraceWriter
 
 _FILE: Final = re.compile(r"(module_\d+)\.(.+)$")

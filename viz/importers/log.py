@@ -16,9 +16,9 @@ from viz.importers import llvm
 from viz.importers.mlir import Dump, dumps_in, parse
 from viz.importers.remarks import Remark
 from viz.importers.snapshot import Op
-from viz.importers.texts import Text
 from viz.importers.totals import Totals
 from viz.importers.writing import Graph, Passes, symbol
+from viz.write.kepttexts import Text
 from viz.write.writer import TraceWriter
 
 _SAID: Final = re.compile(

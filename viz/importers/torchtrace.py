@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
 from viz.importers import fx
-from viz.importers.texts import Text
 from viz.importers.torchrecords import Record
 from viz.importers.totals import Totals
 from viz.importers.writing import Graph, Passes
+from viz.write.kepttexts import Text
 from viz.write.writer import TraceWriter
 
 _CODE: Final = re.compile(r"inductor_output_code")

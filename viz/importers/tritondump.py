@@ -11,9 +11,9 @@ from typing import Final
 from viz.importers import llvm, mlir
 from viz.importers.files import beginning_of, lines_of
 from viz.importers.snapshot import Snapshot
-from viz.importers.texts import Text
 from viz.importers.totals import Totals
 from viz.importers.writing import Graph, Passes
+from viz.write.kepttexts import Text
 from viz.write.writer import TraceWriter
 
 _STAGES: Final = {".ttir": "", ".ttgir": "to TritonGPU IR", ".llir": "to LLVM IR"}

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from viz.importers.snapshot import Block, Op, Value
-from viz.importers.texts import KeptTexts, Text
+from viz.write.kepttexts import KeptTexts, Text
 from viz.write.writer import TraceWriter
 
 _SYMBOL: Final = re.compile(r'(?:[a-z]\w* )*@("[^"]*"|[\w$.\-]+)')

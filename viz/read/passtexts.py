@@ -49,6 +49,10 @@ class PassTexts:
         """Whether a pass has a text."""
         return rewrite in self._of
 
+    def rewrites(self) -> list[int]:
+        """The passes that have one."""
+        return sorted(self._of)
+
     def of(self, rewrite: int) -> list[PassText]:
         """The texts of a pass, the one before it first; at most one of each."""
         return sorted(self._of.get(rewrite, ()))

@@ -4,6 +4,7 @@ matches is derived. Every event that cannot be taken is counted in a Problem; no
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from collections import Counter
@@ -16,6 +17,7 @@ from viz.budget import Budget, within
 from viz.format.cells import as_text
 from viz.streams.events import VERSION, Event, StreamError, parse
 from viz.streams.following import Following, Rebuild
+from viz.write.kepttexts import KeptTexts, Text
 from viz.write.writer import TraceWriter
 
 _FACTS: Final = ("shape", "lo", "hi", "ranges")
@@ -24,6 +26,8 @@ _REASONS: Final = 20_000
 """Reasons of declines that are kept."""
 _REASON: Final = 300
 """Characters of one."""
+_LANGUAGE: Final = 40
+"""Characters of the name of a language."""
 _NAMED: Final = 20
 """Problems of one kind of fault that are told apart by their texts."""
 
@@ -56,6 +60,8 @@ class _Pass:
     events: list[_Match | _Rebuild | _Decline] = field(
         default_factory=list[_Match | _Rebuild | _Decline]
     )
+    texts: dict[str, Text] = field(default_factory=dict[str, Text])
+    """Of the program "before" and "after" it."""
 
     @property
     def is_silent(self) -> bool:
@@ -80,6 +86,8 @@ class StreamReader:
         self._texts: dict[str, int] = {}
         self._reasons: list[tuple[int, int, int, int]] = []
         """Why rules declined: pass, rule, node, and which of the texts."""
+        self._pass_texts = KeptTexts(writer)
+        self._last_text: Text | None = None
         self._faults: Counter[str] = Counter()
         self._told: list[dict[str, str]] = []
         self.compiler = ""
@@ -101,6 +109,7 @@ class StreamReader:
             "match": self._match,
             "rebuild": self._rebuild,
             "decline": self._decline,
+            "pass-text": self._pass_text,
             "result": self._result,
             "kernel": self._kernel,
             "text": self._text,
@@ -129,6 +138,7 @@ class StreamReader:
         for number in [*self._passes]:
             self._close(number, 0, None, {"message": "the process ended before the pass did"})
         said = self._told
+        said += [{"what": what} for what in self._pass_texts.problems()]
         if not self.ended:
             said.append(
                 {"what": "a process did not say that it ended: its last events may be missing"}
@@ -239,6 +249,19 @@ class StreamReader:
             text = event.text(4)[:_REASON]
             at = self._texts.setdefault(text, len(self._texts))
             self._reasons.append((within.number, rule, node, at))
+
+    def _pass_text(self, event: Event) -> None:
+        within, when = self._pass_of(event), event.text(2)
+        if when not in ("before", "after"):
+            raise StreamError("pass-text: value 2 is neither before nor after")
+        if event.has(4):
+            nodes = event.numbers(5) if event.has(5) else ()
+            linked = {at: [self._node_of(n)] for at, n in enumerate(nodes) if n}
+            text = Text(event.text(3)[:_LANGUAGE], [*io.StringIO(event.text(4))], linked)
+            self._last_text = text
+        if self._last_text is None:
+            raise StreamError("pass-text: no text was told before")
+        within.texts[when] = self._last_text
 
     def _result(self, event: Event) -> None:
         node = event.number(2) if event.has(2) else -1
@@ -352,6 +375,8 @@ class StreamReader:
         if follows.gave_up:
             what = f"rebuilds of a pass, from match {follows.gave_up:,} on: they take too long"
             self._told.append({"what": what, "where": f"pass {done.number}"})
+        if done.texts:
+            self._pass_texts.keep(done.number, done.texts.get("before"), done.texts.get("after"))
         self.writer.rewrite_end(done.number, result, error=error, at=at)
 
     def _made(self, like: int, sources: tuple[int, ...]) -> int:

@@ -18,7 +18,7 @@ from viz.views.overview.launches import Launches
 from viz.views.overview.programs import Programs
 from viz.views.rules.matches import Matches
 from viz.views.search.index import Index
-from viz.views.search.sourcetexts import SourceTexts
+from viz.views.search.textlines import PassTextLines, SourceTexts
 
 STRIDE: Final = 1_000_000_000
 MAX_PROCESSES: Final = 256
@@ -41,6 +41,7 @@ class Process:
         self.kernels = KernelReader(file, self.id, self.node, dialect)
         self.index = Index(file, self.kernels.graph_of)
         self.source_texts = SourceTexts(file, self.kernels)
+        self.pass_texts = PassTextLines(file)
         self.node_counts = NodeCounts(file)
         self.matches = Matches(file)
         self.launches = Launches(file)

@@ -96,7 +96,7 @@ def test_what_cannot_be_searched_without_a_trace_is_said(
     html = answers.read_text()
     for path, what in (
         ("/api/search-index", "rules, ops and places of passes, of which there is no index"),
-        (f"/api/kernels/{store.kernels()[0]}", "sources of 1 kernels, which are not in this file"),
+        (f"/api/kernels/{store.kernels()[0]}", "texts of 1 kernels and passes, which are not"),
     ):
         without.write_text(html.replace(path, path.replace("/api/", "/gone/")))
         older = open_run(without)
@@ -116,7 +116,9 @@ STRANGE = {
 )
 def test_an_index_that_makes_no_sense_finds_nothing(answers: Path, index: str) -> None:
     rows = [{"id": 1, "row": 0, "name": "a", "kind": "rewrite", "status": "ok", "caller": 4}]
-    search = HeldSearch(rows, lambda: json.loads(index), lambda number: [number], "x.html")
+    search = HeldSearch(
+        rows, lambda: json.loads(index), lambda number: [number], lambda number: number, "x.html"
+    )
     assert search.find("a")["total"] == 1
 
 

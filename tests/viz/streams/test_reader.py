@@ -96,6 +96,40 @@ def test_why_a_rule_declined_is_answered_in_the_words_of_the_compiler(tmp_path: 
     store.close()
 
 
+def test_texts_before_and_after_a_pass(tmp_path: Path) -> None:
+    """A text that is told once stands after one pass and before the next one."""
+    path = tmp_path / "a.viz"
+    at = next(at for at, event in enumerate(GOOD) if event[0] == "result")
+    texts: list[list[Any]] = [
+        ["pass-text", 1, "before", "mlir", "a\n  b\x0bc\n", [3, 2]],
+        ["pass-text", 1, "after", "mlir", "a\n  d\n", [0, 4]],
+        ["result", 1, 5, 20],
+        ["rewrite", 2, 1, "again", 5],
+        ["match", 2, 1, 4, 2],
+        ["pass-text", 2, "before"],
+        ["pass-text", 2, "after", "mlir", "a\n", []],
+        ["result", 2, 3, 30],
+        ["rewrite", 3, 1, "one of both", 3],
+        ["match", 3, 1, 2, 4],
+        ["pass-text", 3, "after", "mlir", "z\n"],
+        ["result", 3, 5, 32],
+    ]
+    read(path, lines_of([*GOOD[:at], *texts, *GOOD[at + 1 :]]))
+    store = Store(path)
+    assert said(store) == []
+    numbers = [row["id"] for row in store.tree()["rows"] if row["kind"] == "rewrite"]
+    found = [store.pass_texts(number) for number in numbers]
+    pairs = [
+        tuple(one and one[side] and one[side]["text"] for side in ("before", "after"))
+        for one in found
+    ]
+    first, second = "a\n  b\x0bc\n", "a\n  d\n"
+    assert pairs == [(first, second), (second, "a\n"), (None, "z\n")]
+    assert found[0] is not None
+    assert (found[0]["before"]["lines"], found[0]["after"]["lines"]) == ([[3], [2]], [[], [4]])
+    store.close()
+
+
 @pytest.mark.parametrize(
     ("line", "what"),
     [
@@ -111,6 +145,7 @@ def test_why_a_rule_declined_is_answered_in_the_words_of_the_compiler(tmp_path: 
         (b'["match",1,1,2,4,{"c":"x"}]', "match: value 5 is no object of numbers"),
         (b'["result",5,1]', "a rewrite is named that was not told, or is over"),
         (b'["end-context",8]', "a context is named that was not told"),
+        (b'["pass-text",8,"after","x",""]', "a rewrite is named that was not told, or is over"),
         (b'["rule",3,"r",{"line":"x"}]', "rule: line is no number"),
         (b'["launch","a","b",1]', "launch: it has 3 values"),
     ],

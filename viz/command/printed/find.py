@@ -14,7 +14,7 @@ from viz.terminal import Line, Styled
 
 
 def find(options: argparse.Namespace) -> int:
-    """What has a text in a name, call, rule, op, file or source."""
+    """What has a text in a name, call, rule, op, file, source, or line that a pass changed."""
     if options.text is None and options.trace is not None and not is_file(options.trace):
         options.trace, options.text = None, options.trace
     if options.text is None:
@@ -57,7 +57,7 @@ def find_lines(data: dict[str, Any]) -> Iterator[Line]:
 
 
 def _place(hit: dict[str, Any]) -> str:
-    if hit["source"] is not None:
-        return f"{hit['source']['kind']}:{hit['source']['line']}"
+    if (source := hit["source"]) is not None:
+        return f"{source['target' if hit['kind'] == 'text' else 'kind']}:{source['line']}"
     step = "" if hit["step"] is None else f"step {hit['step']}"
     return f"{step} u{hit['node']}".strip() if hit["node"] is not None else step

@@ -54,7 +54,7 @@ def compare(before: str, after: str) -> Verdict:
         old, new = _module(before), _module(after)
         if old == new:
             return Verdict("proved", "the modules before and after are the same")
-        return _Pair(old, new).verdict()
+        return _Pair(before, after).verdict()
     except CannotError as error:
         hint = _LARGE if "leaves out" in str(error) else ""
         return Verdict("unchecked", f"cannot be executed: {error}"[:300], hint=hint)
@@ -84,8 +84,9 @@ class _Result:
 class _Pair:
     """A module before and after a pass."""
 
-    def __init__(self, old: Module, new: Module) -> None:
-        self._old, self._new = old, new
+    def __init__(self, before: str, after: str) -> None:
+        self._before, self._after = before, after
+        self._old, self._new = _module(before), _module(after)
 
     def verdict(self) -> Verdict:
         """Raises CannotError."""
@@ -106,10 +107,10 @@ class _Pair:
                 break
             try:
                 try:
-                    found = self._sample(given, sample, not is_narrow)
+                    found = self._sample(sample, not is_narrow)
                 except NarrowError:
                     is_narrow = True
-                    found = self._sample(given, sample, False)
+                    found = self._sample(sample, False)
             except LimitError as error:
                 limit = str(error)
                 continue
@@ -120,10 +121,10 @@ class _Pair:
             raise CannotError(limit)
         return Verdict("sampled", _HOW_LOOSE if is_narrow else _HOW, agreed)
 
-    def _sample(self, given: list[Type], sample: int, wide: bool) -> Verdict | None:
+    def _sample(self, sample: int, wide: bool) -> Verdict | None:
         """How it differs on one sample; None where it does not. Raises CannotError, NarrowError."""
         try:
-            old = _executed(self._old, given, sample, wide)
+            old = _executed(self._before, sample, wide)
         except InvalidError as error:
             raise CannotError(f"before the pass, {error}") from None
         how = f"executed on random inputs (sample {sample + 1}), the module gives other values"
@@ -134,7 +135,7 @@ class _Pair:
                 "differs", how, before=str(kind)[:100], after=str(_result(self._new))[:100]
             )
         try:
-            new = _executed(self._new, given, sample, wide)
+            new = _executed(self._after, sample, wide)
         except InvalidError as error:
             how = "the module before can be executed, and the one after contradicts itself"
             return Verdict("differs", how, before="values", after=str(error)[:200])
@@ -146,7 +147,7 @@ class _Pair:
             return None
         if wide:  # what only has a meaning in its own dtypes
             try:
-                own = self._sample(given, sample, False)
+                own = self._sample(sample, False)
             except CannotError:
                 own = None
             if own is None:
@@ -154,7 +155,11 @@ class _Pair:
         return Verdict("differs", how, before=found[0], after=found[1])
 
 
-def _executed(module: Module, given: list[Type], sample: int, wide: bool) -> _Result:
+@lru_cache(maxsize=2 * SAMPLES)
+def _executed(text: str, sample: int, wide: bool) -> _Result:
+    """Kept, since what is after one pass is before the next one."""
+    module = _module(text)
+    given = _parameters(module)
     run = Run(module, wide, sample)
     values = [random(kind, str(at), sample, wide) for at, kind in enumerate(given)]
     return _Result(run.entry(values), run.left_out)

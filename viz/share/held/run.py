@@ -119,6 +119,7 @@ class Reopened:
             self._rows,
             lambda: self._entries.get(SEARCH_INDEX.at()),
             lambda context: self._entries.get(KERNEL.at(context)),
+            lambda rewrite: self._entries.get(PASS_TEXTS.at(rewrite)),
             path.name,
         )
         self._checked: Final[Mapping[Answer, Callable[..., Any]]] = {

@@ -1,14 +1,16 @@
 """The search of an exported file that holds no trace, over the answers that it holds.
 
-Finds names, calls, rules, ops, files and lines of sources, as `viz/views/search/find.py` finds them
-in a trace, in the same order. Structures it does not find, and says so: the page inside the file
-does. What lies in the file may be anything; what is not of the form of an answer is left out.
+Finds names, calls, rules, ops, files, lines of sources and of texts of passes, as
+`viz/views/search/find.py` finds them in a trace, in the same order. Structures it does not find,
+and says so: the page inside the file does. What lies in the file may be anything; what is not of
+the form of an answer is left out.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import Any, Final, cast
 
@@ -19,28 +21,29 @@ from viz.views.process import STRIDE
 from viz.views.search.find import GROUPS, KINDS, PER_GROUP, group_of, search_result
 from viz.views.search.index import Text
 from viz.views.search.shape import is_structural
-from viz.views.search.sourcetexts import MAX_LINES, lines_with
+from viz.views.search.textlines import MAX_LINES, changed_lines, lines_with
 
 Data = dict[str, Any]
-_KERNEL: Final = 5_000
-"""Items of the budget of a search that a kernel takes, so that the clock is looked at."""
+_ENTRY: Final = 5_000
+"""Items of the budget of a search that a kernel or pass takes, so that the clock is looked at."""
 
 
 class HeldSearch:
     """The answers that are searched: the `rows` of the run; `index` gives its SearchIndex, None in
-    a file without one, and `kernel` the answer about a kernel, None where the file does not have
-    it; `name` is that of the file."""
+    a file without one, `kernel` the answer about a kernel and `texts` that about the texts of a
+    pass, None where the file does not have it; `name` is that of the file."""
 
     def __init__(
         self,
         rows: Sequence[Data],
         index: Callable[[], object],
         kernel: Callable[[int], object],
+        texts: Callable[[int], object],
         name: str,
     ) -> None:
         live = (row for row in rows if row.get("status") != "gone")
         self._rows = sorted(live, key=lambda row: cast("int", row["id"]))
-        self._kernel, self._name = kernel, name
+        self._kernel, self._texts, self._name = kernel, texts, name
         self._read_index = index
 
     @functools.cached_property
@@ -62,7 +65,11 @@ class HeldSearch:
         place_of = {row["id"]: row["row"] for row in self._rows}
         missing: list[int] = []
         folded = wanted.casefold()
-        hits = [*self._named(folded), *self._lines(folded, missing)]
+        hits = [
+            *self._named(folded),
+            *self._lines("source", self._kernels(), lambda at: self._sources(at, folded), missing),
+            *self._lines("text", self._passes(), lambda at: self._changed(at, folded), missing),
+        ]
         for number, kind, said, source in sorted(hits, key=lambda hit: hit[0] // STRIDE):
             hit = {"row": place_of.get(number, -1), "kind": kind, "text": said}
             hit |= {"step": None, "node": None, "passes": 1, "source": source}
@@ -70,7 +77,7 @@ class HeldSearch:
         problem = None
         if missing:
             problem = self._problem(
-                f"sources of {len(missing):,} kernels, which are not in this file,"
+                f"texts of {len(missing):,} kernels and passes, which are not in this file,"
             )
         elif self._index is None:
             problem = self._problem("rules, ops and places of passes, of which there is no index,")
@@ -104,37 +111,68 @@ class HeldSearch:
             if kind is not None:
                 yield as_int(entry), kind, texts[number].shown, None
 
-    def _lines(self, wanted: str, missing: list[int]) -> Iterator[tuple[int, str, str, Data]]:
-        """Lines of the recorded sources of finished kernels; `missing` gets the numbers of
-        kernels that the file does not have."""
-        counts: dict[int, int] = {}
-        for row in self._rows:
-            if row.get("label") != "kernel" or row.get("status") == "open":
-                continue
-            take(_KERNEL)
-            lines = self._lines_of(row["id"], wanted)
-            if lines is None:
-                missing.append(row["id"])
-                continue
-            process = row["id"] // STRIDE
-            room = MAX_LINES - counts.get(process, 0)
-            counts[process] = counts.get(process, 0) + len(lines)
-            yield from ((row["id"], "source", said, line) for line, said in lines[: max(0, room)])
+    def _kernels(self) -> list[int]:
+        """The numbers of finished kernels."""
+        return [
+            row["id"]
+            for row in self._rows
+            if row.get("label") == "kernel" and row.get("status") != "open"
+        ]
 
-    def _lines_of(self, kernel: int, wanted: str) -> list[tuple[Data, str]] | None:
+    def _passes(self) -> list[int]:
+        """The numbers of passes with texts."""
+        return [row["id"] for row in self._rows if row.get("text") is True]
+
+    def _lines(
+        self,
+        kind: str,
+        numbers: Sequence[int],
+        lines_of: Callable[[int], Iterator[tuple[Data, str]] | None],
+        missing: list[int],
+    ) -> Iterator[tuple[int, str, str, Data]]:
+        """Lines of texts of these kernels or passes; `missing` gets the numbers of those that the
+        file does not have. Each has memory of its own, as no text is kept."""
+        counts: dict[int, int] = {}
+        for number in numbers:
+            take(_ENTRY)
+            process, found = number // STRIDE, list[tuple[Data, str]]()
+            is_whole = False
+            with (
+                suppress(BudgetError),
+                within(Budget("the search in the texts of a kernel or a pass")),
+            ):
+                lines = lines_of(number)
+                if lines is not None:
+                    for line in islice(lines, MAX_LINES):
+                        found.append(line)
+                    is_whole = True
+            if not found and not is_whole:
+                missing.append(number)
+            room = MAX_LINES - counts.get(process, 0)
+            counts[process] = counts.get(process, 0) + len(found)
+            yield from ((number, kind, said, line) for line, said in found[: max(0, room)])
+
+    def _sources(self, kernel: int, wanted: str) -> Iterator[tuple[Data, str]] | None:
         """The lines of the sources of a kernel that have `wanted`, with their places; None where
-        the file does not have them. Each kernel has memory of its own, as none is kept."""
-        found: list[tuple[Data, str]] = []
-        try:
-            with within(Budget("the search in the sources of a kernel")):
-                answer = self._kernel(kernel)
-                if not isinstance(answer, dict):
-                    return None
-                for text in _list(cast("Data", answer).get("artifacts")):
-                    found += islice(_found(text, kernel, wanted), MAX_LINES - len(found))
-        except BudgetError:
-            return found or None
-        return found
+        the file does not have them."""
+        answer = self._kernel(kernel)
+        if not isinstance(answer, dict):
+            return None
+        texts = _list(cast("Data", answer).get("artifacts"))
+        return (line for text in texts for line in _found(text, kernel, wanted))
+
+    def _changed(self, rewrite: int, wanted: str) -> Iterator[tuple[Data, str]] | None:
+        """The same of the lines that a pass changed."""
+        answer = self._texts(rewrite)
+        if not isinstance(answer, dict):
+            return None
+        sides = {when: cast("Data", answer).get(when) for when in ("before", "after")}
+        known = {when: cast("Data", side) for when, side in sides.items() if isinstance(side, dict)}
+        texts = {when: as_text(side.get("text"), 1 << 25) for when, side in known.items()}
+        return (
+            ({"kind": as_text(known[when].get("kind")), "target": when, "line": number}, line)
+            for when, number, line in changed_lines(wanted, texts.get("before"), texts.get("after"))
+        )
 
 
 def _found(text: object, kernel: int, wanted: str) -> Iterator[tuple[Data, str]]:

@@ -1,5 +1,5 @@
-"""One search over everything in a run: kernels, calls, rules, passes, ops, files, texts of sources,
-and nodes by their structure.
+"""One search over everything in a run: kernels, calls, rules, passes, ops, files, lines of sources
+and of what passes changed in the compiler's own texts, and nodes by their structure.
 
 Hits come in groups, each of a bounded number with how many there are in all, so that no group
 hides another. What was found in kernels that were compiled on request is a group of its own, so
@@ -30,6 +30,7 @@ KINDS: Final[tuple[str, ...]] = (
     "op",
     "file",
     "source",
+    "text",
     "node",
 )
 """What a hit is; its group too, where the program itself compiled the kernel."""
@@ -45,7 +46,8 @@ _HIT: Final = 600
 @dataclass(frozen=True)
 class Found:
     """A hit in one process. `entry`: the context or rewrite to open; at `step`, with `node`
-    selected, or at `line` (from 1) of the source of this kind and target, where it has these."""
+    selected, or at `line` (from 1) of the source of this kind and target, or of the text "before"
+    or "after" the pass, where it has these."""
 
     process: Process
     entry: int
@@ -107,12 +109,13 @@ def find(
                 for hit in hits
             )
             with reading:
-                lines, searched = process.source_texts.search(folded, until)
-            add(
-                Found(process, line.context, "source", line.text, source=line.place)
-                for line in lines
-            )
-            done.append(min(part, searched))
+                sources, of_sources = process.source_texts.search(folded, until)
+                texts, of_texts = process.pass_texts.search(folded, until)
+            for kind, lines in (("source", sources), ("text", texts)):
+                add(
+                    Found(process, line.entry, kind, line.text, source=line.place) for line in lines
+                )
+            done.append(min(part, of_sources, of_texts))
         share = sum(done) / len(done) if done else 1.0
     take(len(GROUPS) * PER_GROUP, _HIT * sum(map(len, kept.values())))
     said = None if share == 1 else f"{min(0.99, share):.0%} of the run searched so far."

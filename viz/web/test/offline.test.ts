@@ -16,35 +16,46 @@ import { dialect } from "./dev/dialect";
 import type { Row } from "../src/data/messages/run";
 import type { SearchIndex, SearchResult } from "../src/data/messages/search";
 
-/** The table of another run can be named. */
-const TABLE = process.env.UOPVIZ_SEARCH_TABLE ?? new URL("./data/search.json", import.meta.url);
-const shared = JSON.parse(readFileSync(TABLE, "utf8")) as {
+interface Table {
   commutative: string[];
   entries: Record<string, string>;
   answers: [query: string, found: SearchResult][];
-};
+}
+
+/** The run of a table as an exported file holds it. */
+async function heldOf(table: Table): Promise<Held> {
+  const places = new Map(
+    Object.entries(table.entries).flatMap(([paths, packed]) =>
+      paths.split(" ").map((path, at) => [path, { packed, at }] as const),
+    ),
+  );
+  const answer = async (path: string): Promise<unknown> => {
+    const { packed, at } = places.get(path)!;
+    return (await unpack(packed))[at];
+  };
+  const parts = (paths: readonly string[]): { parts: Part[]; missing: number } => {
+    const found = new Map<string, Part>();
+    for (const path of paths) {
+      const { packed, at } = places.get(path)!;
+      if (!found.has(packed)) found.set(packed, { packed, at: [] });
+      found.get(packed)!.at.push(at);
+    }
+    return { parts: [...found.values()], missing: 0 };
+  };
+  return {
+    rows: ((await answer(`${BASE}/tree?since=0`)) as { rows: Row[] }).rows,
+    index: (await answer(`${BASE}/search-index`)) as SearchIndex,
+    commutative: table.commutative,
+    pathOf: (what, number) => BASE + pathOf(what, number),
+    parts,
+  };
+}
 
 const BASE = baseOf(FIRST_RUN);
-const places = new Map(
-  Object.entries(shared.entries).flatMap(([paths, packed]) =>
-    paths.split(" ").map((path, at) => [path, { packed, at }] as const),
-  ),
-);
-
-async function answer(path: string): Promise<unknown> {
-  const { packed, at } = places.get(path)!;
-  return (await unpack(packed))[at];
-}
-
-function parts(paths: readonly string[]): { parts: Part[]; missing: number } {
-  const found = new Map<string, Part>();
-  for (const path of paths) {
-    const { packed, at } = places.get(path)!;
-    if (!found.has(packed)) found.set(packed, { packed, at: [] });
-    found.get(packed)!.at.push(at);
-  }
-  return { parts: [...found.values()], missing: 0 };
-}
+const read = (at: string | URL): Table => JSON.parse(readFileSync(at, "utf8")) as Table;
+/** The table of another run can be named. */
+const shared = read(process.env.UOPVIZ_SEARCH_TABLE ?? new URL("./data/search.json", import.meta.url));
+const ofTexts = read(new URL("./data/search_texts.json", import.meta.url));
 
 const run = vi.fn(async ({ packed, at, task }: Message) => {
   const items = await unpack(packed);
@@ -54,13 +65,8 @@ const run = vi.fn(async ({ packed, at, task }: Message) => {
   );
 });
 
-const held: Held = {
-  rows: ((await answer(`${BASE}/tree?since=0`)) as { rows: Row[] }).rows,
-  index: (await answer(`${BASE}/search-index`)) as SearchIndex,
-  commutative: shared.commutative,
-  pathOf: (what, number) => BASE + pathOf(what, number),
-  parts,
-};
+const held = await heldOf(shared);
+const heldTexts = await heldOf(ofTexts);
 
 /** The whole answer, as the search box asks for it. */
 async function whole(search: OfflineSearch, query: string): Promise<SearchResult> {
@@ -80,6 +86,10 @@ describe("the search of an exported file", () => {
 
   it.each(shared.answers)("finds for %j what the server finds", async (query, found) => {
     expect(await whole(search, query)).toEqual(found);
+  });
+
+  it.each(ofTexts.answers)("finds for %j in texts of passes what the server finds", async (query, found) => {
+    expect(await whole(new OfflineSearch(heldTexts, { run }), query)).toEqual(found);
   });
 
   it("goes on where it stopped, and says how far it is", async () => {
@@ -135,7 +145,7 @@ describe("the search of an exported file", () => {
 
 /** As in a large file, where each pass has an entry of its own. */
 function onePerAnswer(paths: readonly string[]): { parts: Part[]; missing: number } {
-  return { parts: paths.flatMap((path) => parts([path]).parts), missing: 0 };
+  return { parts: paths.flatMap((path) => held.parts([path]).parts), missing: 0 };
 }
 
 function waitFor(signal: AbortSignal): Promise<never> {

@@ -13,10 +13,13 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from _uopviz_tap.passtexts import Printed
 from _uopviz_tap.stream import Stream, encode
 
 _MAX_ARG = 2000
 _FRAME = re.compile(r'File "([^"\n]+)", line (\d+)')
+_ASSIGNED = re.compile(r'\s*(\w+)(?:: "[^"]*")? = ')
+"""A line of a printed graph."""
 _PLAIN = (bool, int, type(None))
 
 
@@ -51,8 +54,12 @@ class Graph:
         self._stream, self._count = stream, count
         self._nodes: dict[Any, _Written] = {}
         self._module: Any = None
-        self._sink = 0
+        self.sink = 0
+        """The node of all of it as it was told last."""
         self._sink_sources: list[int] = []
+        self._text: Printed | None = None
+        self._printed = 0
+        """The sink when it was printed last."""
         self._created: list[Any] = []
         self._erased: set[Any] = set()
         self._replaced: dict[Any, str] = {}
@@ -108,6 +115,22 @@ class Graph:
         """The whole graph as it is now."""
         return self.rest(graph).sink
 
+    def text(self, module: Any) -> Printed | None:
+        """Its text as it was told last, which is as it is now; None where PyTorch cannot print
+        it."""
+        if self.sink != self._printed:
+            self._printed, self._text = self.sink, self._print(module)
+        return self._text
+
+    def _print(self, module: Any) -> Printed | None:
+        try:
+            text = str(module.print_readable(print_output=False))
+        except Exception:
+            return None
+        named = (_ASSIGNED.match(line) for line in text.split("\n"))
+        nodes = [self.number(self._names.get(one[1])) if one else 0 for one in named]
+        return Printed("python", text, nodes)
+
     def begin_match(self) -> None:
         """What was heard before belongs to no match."""
         self._created, self._erased, self._replaced = [], set(), {}
@@ -135,7 +158,7 @@ class Graph:
             if rebuilt:
                 old, new = rebuilt.pop(0)
             else:
-                old, new = self._sink, self.rest(graph).sink
+                old, new = self.sink, self.rest(graph).sink
         self.begin_match()
         return Made(old, new, rebuilt)
 
@@ -174,13 +197,13 @@ class Graph:
             rebuilt.append((known.number, number))
         ends = [n for n in nodes if not n.users or n.op == "output"]
         sources = [self.number(n) for n in ends if n.op != "placeholder"]
-        sink = self._sink
+        sink = self.sink
         if not sink or sources != self._sink_sources:
             sink = next(self._count)
             self._stream.put("node", sink, "graph", "", sources)
-            if self._sink:
-                rebuilt.append((self._sink, sink))
-            self._sink, self._sink_sources = sink, sources
+            if self.sink:
+                rebuilt.append((self.sink, sink))
+            self.sink, self._sink_sources = sink, sources
         if first is not None:
             rebuilt.remove(first)
         alive = {*nodes}

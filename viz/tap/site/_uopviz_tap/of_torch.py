@@ -22,6 +22,7 @@ from typing import Any
 
 from _uopviz_tap.fxgraph import Graph
 from _uopviz_tap.guard import GuardedTap, member, version_of
+from _uopviz_tap.passtexts import PassTexts, Printed
 from _uopviz_tap.stream import Stream
 
 DIALECT = 1
@@ -67,6 +68,9 @@ class _Open:
         self.number, self.name, self.module, self.graph = number, name, module, graph
         self.by = by
         """The function that does it, where it is known."""
+        self.sink = graph.sink
+        self.text: Printed | None = None
+        """The graph before it, as a node and as text."""
         self.entries: dict[int, Any] = {}
         self.waits: tuple[Any, Any] | None = None
         self.reasons: dict[int, int] = {}
@@ -101,6 +105,7 @@ class _Tap(GuardedTap):
         self._count, self._entries = itertools.count(1), itertools.count(1)
         self._graphs: weakref.WeakKeyDictionary[Any, Graph] = weakref.WeakKeyDictionary()
         self._rules: dict[Any, tuple[Any, int]] = {}
+        self._texts = PassTexts(self._stream)
         self._compiled = itertools.count(0)
 
     def _set(self, owner: Any, name: str, value: Any) -> None:
@@ -128,12 +133,13 @@ class _Tap(GuardedTap):
         how = {"parent": parent, "at": self._stream.now()}
         self._stream.put("rewrite", number, state.contexts[-1], label, sink, how)
         opened = _Open(number, label, module, graph, by)
+        opened.text = self._print(graph, module)
         state.passes.append(opened)
         return opened
 
     def end(self, opened: _Open, error: BaseException | None) -> None:
         """The pass is over: what it changed beside its matches is told."""
-        state = self._state
+        state, at = self._state, self._stream.now()
         if opened not in state.passes:
             return
         while state.passes.pop() is not opened:
@@ -151,7 +157,13 @@ class _Tap(GuardedTap):
         for old, new in rest.rebuilt:
             self._stream.put("rebuild", opened.number, old, new)
         said = None if error is None else {"message": f"{type(error).__name__}: {error}"[:2000]}
-        self._stream.put("result", opened.number, rest.sink, self._stream.now(), said)
+        if rest.sink != opened.sink:
+            self._texts.tell(opened.number, opened.text, self._print(graph, opened.module))
+        self._stream.put("result", opened.number, rest.sink, at, said)
+
+    def _print(self, graph: Graph, module: Any) -> Printed | None:
+        """The text of a graph that is told as it is now."""
+        return graph.text(module) if self._texts.has_room else None
 
     def matched(
         self, module: Any, rule: int, node: Any, nodes: Any, ns: int, binds: dict[str, int]

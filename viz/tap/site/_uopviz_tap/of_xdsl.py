@@ -19,7 +19,9 @@ from types import ModuleType
 from typing import Any
 
 from _uopviz_tap.guard import GuardedTap, member, version_of
+from _uopviz_tap.passtexts import PassTexts, Printed
 from _uopviz_tap.stream import Stream
+from _uopviz_tap.xdsltext import printed
 
 DIALECT = 1
 _MAX_ARG = 2000
@@ -46,8 +48,10 @@ def attach(module: ModuleType, stream: Stream) -> None:
 class _Walk:
     """A walk that is open, and what listeners have said since the last step."""
 
-    def __init__(self, number: int, root: Any, module: _Module) -> None:
+    def __init__(self, number: int, root: Any, module: _Module, text: Printed | None) -> None:
         self.number, self.root, self.module = number, root, module
+        self.sink, self.text = module.number(root), text
+        """The module before it, as a node and as text."""
         self.claimed = False
         """Whether an inner pattern has been told for what the outer one sees done."""
         self.steps = 0
@@ -70,6 +74,7 @@ class _Tap(GuardedTap):
         """No module, pattern or walk is known."""
         self._count, self._entries = itertools.count(1), itertools.count(1)
         self._modules: dict[int, _Module] = {}
+        self._texts = PassTexts(self._stream)
         self._rules: dict[Any, int] = {}
         self._walks: list[_Walk] = []
         self._contexts: list[tuple[int, str]] = [(0, "")]
@@ -83,6 +88,10 @@ class _Tap(GuardedTap):
             module = self._modules[id(root)] = _Module(self._stream, self._count, root)
         return module
 
+    def _print(self, module: _Module) -> Printed | None:
+        """The text of a module that is told as it is now."""
+        return module.text() if self._texts.has_room else None
+
     def begin(self, root: Any, name: str) -> _Walk:
         """A walk over a part of `root` begins."""
         module = self._module(root)
@@ -92,12 +101,13 @@ class _Tap(GuardedTap):
         how = {"parent": parent, "at": self._stream.now()}
         context, called = self._contexts[-1]
         self._stream.put("rewrite", number, context, called or name, sink, how)
-        walk = _Walk(number, root, module)
+        walk = _Walk(number, root, module, self._print(module))
         self._walks.append(walk)
         return walk
 
     def end(self, walk: _Walk, name: str, error: BaseException | None) -> None:
         """It is over: all that is other than it was written is told."""
+        at = self._stream.now()
         while self._walks and self._walks.pop() is not walk:
             pass
         sink, rebuilt = walk.module.rest()
@@ -108,8 +118,10 @@ class _Tap(GuardedTap):
             )
         for old, new in rebuilt:
             self._stream.put("rebuild", walk.number, old, new)
+        if sink != walk.sink:
+            self._texts.tell(walk.number, walk.text, self._print(walk.module))
         said = None if error is None else {"message": f"{type(error).__name__}: {error}"[:2000]}
-        self._stream.put("result", walk.number, sink, self._stream.now(), said)
+        self._stream.put("result", walk.number, sink, at, said)
 
     def changed(self, pattern: Any, op: Any) -> None:
         """A pattern has changed something at an op."""
@@ -153,7 +165,9 @@ class _Tap(GuardedTap):
         number, around = next(self._entries), self._contexts[-1][0]
         self._stream.put("context", number, around, name, "group", self._stream.now())
         self._contexts.append((number, name))
-        self._module(root).rest()
+        module = self._module(root)
+        module.rest()
+        self._print(module)  # a pass that walks nowhere may change it
         return number
 
     def end_context(self, number: int, name: str, root: Any) -> None:
@@ -163,7 +177,7 @@ class _Tap(GuardedTap):
         while self._contexts[-1][0] != number:
             self._contexts.pop()
         module, at = self._module(root), self._stream.now()
-        sink = module.number(root)
+        sink, text = module.number(root), module.last_text
         result, rebuilt = module.rest()
         if rebuilt:
             entry = next(self._entries)
@@ -172,6 +186,7 @@ class _Tap(GuardedTap):
             self._stream.put("match", entry, self._rule((name,), name, _by_pass), old, new, {}, 0)
             for old, new in rebuilt:
                 self._stream.put("rebuild", entry, old, new)
+            self._texts.tell(entry, text, self._print(module))
             self._stream.put("result", entry, result, at)
         self._contexts.pop()
         self._stream.put("end-context", number, at)
@@ -295,6 +310,16 @@ class _Module:
         self._known: dict[Any, tuple[int, tuple[Any, ...]]] = {}
         """The number of each op, block and argument, and what was written of it."""
         self._serials: dict[Any, int] = {}
+        self.last_text: Printed | None = None
+        self._printed = 0
+        """The node of all of it when it was printed last."""
+
+    def text(self) -> Printed | None:
+        """Its text as it was told last, which is as it is now; None where xDSL cannot print it."""
+        now = self.number(self.root)
+        if now != self._printed:
+            self._printed, self.last_text = now, printed(self.root, self.number)
+        return self.last_text
 
     def number(self, op: Any) -> int:
         """The number of an op as it was written last; 0 for none."""

@@ -114,7 +114,7 @@ function heldRun(
   async function startSearch(): Promise<OfflineSearch> {
     const index = has(base + PATHS.searchIndex) ? await held.searchIndex() : null;
     const { rows } = await held.tree(0);
-    const at = (what: "bundle" | "kernel", number: number): string => base + pathOf(what, number);
+    const at = (what: "bundle" | "kernel" | "passTexts", number: number): string => base + pathOf(what, number);
     const commutative = commutativeIn((await held.run()).dialect);
     return new OfflineSearch({ rows, index, commutative, pathOf: at, parts }, new Examiner());
   }

@@ -32,13 +32,13 @@ export interface SearchResult {
 /** What a query found: the row to open, and what it is. */
 export interface SearchHit {
   row: number;
-  kind: "kernel" | "call" | "rule" | "pass" | "group" | "op" | "file" | "source" | "node";
+  kind: "kernel" | "call" | "rule" | "pass" | "group" | "op" | "file" | "source" | "text" | "node";
   text: string;
   /** The state of the pass in which the node is, and the node. */
   step: number | null;
   node: number | null;
   /** Of a node: the passes of its kernel in which it is found, of which this is the first; else 1. */
   passes: number;
-  /** A line of a source text of the kernel, from 1. */
+  /** A line of a source text of the kernel, from 1; of a text of a pass, `target` is "before" or "after". */
   source: { kind: string; target: string; line: number } | null;
 }

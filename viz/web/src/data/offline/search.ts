@@ -26,13 +26,13 @@ export interface Held {
   /** The ops, case-folded, whose two sources may stand in either order. */
   commutative: readonly string[];
   /** Where the answer about a rewrite or kernel is. */
-  pathOf(what: "bundle" | "kernel", number: number): string;
+  pathOf(what: "bundle" | "kernel" | "passTexts", number: number): string;
   /** The entries with the answers at these paths, and how many the file does not have. */
   parts(paths: readonly string[]): { parts: Part[]; missing: number };
 }
 
 /** The groups, in the order in which they are shown, and how many hits of each are. */
-const KINDS = ["kernel", "call", "rule", "pass", "group", "op", "file", "source", "node"] as const;
+const KINDS = ["kernel", "call", "rule", "pass", "group", "op", "file", "source", "text", "node"] as const;
 const GROUPS = [...KINDS, "compiled"] as const;
 const PER_GROUP = 50;
 /** Characters of a query that count. */
@@ -102,7 +102,10 @@ export class OfflineSearch {
     }
     const text = casefold(wanted);
     const kernels = live.filter((row) => row.label === "kernel" && row.status !== "open");
-    const paths = kernels.map((row) => this.held.pathOf("kernel", row.id));
+    const paths = [
+      ...kernels.map((row) => this.held.pathOf("kernel", row.id)),
+      ...live.filter((row) => row.text).map((row) => this.held.pathOf("passTexts", row.id)),
+    ];
     return {
       ...found,
       task: { kind: "lines", wanted: text },
@@ -136,8 +139,9 @@ export class OfflineSearch {
       groups.get(isCompiled(id) ? "compiled" : kind)!.push({ ...hit, ...more });
     };
     for (const { id, kind, text } of progress.names) add(id, kind, text);
-    for (const { context, text, source } of limited(progress.lines))
-      add(context, "source", text, { source });
+    for (const kind of ["source", "text"] as const)
+      for (const { entry, text, source } of limited(progress.lines.filter((l) => l.kind === kind)))
+        add(entry, kind, text, { source });
     for (const places of this.histories(progress.places)) {
       const { rewrite, text, step, node, count } = places[0]!;
       const more = count > 1 ? ` and ${(count - 1).toLocaleString("en-US")} more` : "";
@@ -179,7 +183,7 @@ export class OfflineSearch {
   private leftOut({ task, missing }: Progress): SearchResult["problem"] {
     const where = "this exported file";
     if (missing) {
-      const what = task.kind === "lines" ? "texts of kernels" : "passes";
+      const what = task.kind === "lines" ? "texts of kernels and passes" : "passes";
       return { what: `${missing} ${what} are not in this file as a whole`, where, hint: HINT };
     }
     if (task.kind === "structure" || this.held.index) return null;
@@ -197,11 +201,11 @@ function add(progress: Progress, { places, lines, partial }: Examined): void {
 const inOrder = <T>(items: readonly T[], number: (item: T) => number): T[] =>
   [...items].sort((a, b) => number(a) - number(b));
 
-/** The first lines of each process, kernel by kernel. */
+/** The first lines of each process, entry by entry. */
 function limited(lines: readonly Line[]): Line[] {
   const counts = new Map<number, number>();
-  return inOrder(lines, (line) => line.context).filter(({ context }) => {
-    const process = processOf(context);
+  return inOrder(lines, (line) => line.entry).filter(({ entry }) => {
+    const process = processOf(entry);
     const count = (counts.get(process) ?? 0) + 1;
     counts.set(process, count);
     return count <= MAX_LINES;

@@ -7,7 +7,7 @@ import { languageOf, pieces, startState } from "../../ui/code/languages";
 import { visibleRange } from "../../ui/visibleRange";
 import { Failed } from "../Failed";
 import { cursorAfter, isChanged, shownLines, type Shown, type TextLine } from "./lines";
-import { lines, placeOfLine, seen, selected, texts, watchedTexts } from "./store";
+import { lines, placeOfLine, seen, selected, sought, texts, watchedTexts } from "./store";
 
 const LINE = 16;
 const LONGEST = 2000;
@@ -63,6 +63,16 @@ function Lines({ whole }: { whole: boolean }) {
     setCursor(to);
     el.scrollTop = Math.min(to * LINE, Math.max(el.scrollTop, (to + 2) * LINE - el.clientHeight));
   };
+  const looked = sought.value;
+  useEffect(() => {
+    if (!looked || looked.rewrite !== view.peek().rewrite || !all.length) return;
+    const side = looked.when === "before" ? "old" : "now";
+    const at = shown.findIndex((one) => "line" in one && one.line[side] === looked.line);
+    sought.value = null;
+    if (at < 0) return;
+    box.current!.focus();
+    move(at);
+  }, [looked, all]);
   const act = (one: Shown | undefined): void => {
     if (one && "folded" in one) setOpen(new Set([...open, one.at]));
     else if (one?.line.nodes.length) pick(one.line);

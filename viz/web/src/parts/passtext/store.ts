@@ -30,6 +30,9 @@ export const texts = computed(() => {
   return found?.rewrite === view.value.rewrite ? found : null;
 });
 
+/** A line that was searched for and is to be brought into view, from 1. */
+export const sought = signal<{ rewrite: number; when: string; line: number } | null>(null);
+
 export const lines = computed(() => (texts.value ? textLines(texts.value) : []));
 
 /** The nodes that the selected slot holds in the course of the pass. */

@@ -18,6 +18,8 @@ import { ancestry } from "../../data/rows";
 import type { Row } from "../../data/messages/run";
 import type { SearchHit, SearchResult } from "../../data/messages/search";
 import { showLines } from "../kernel/show";
+import { openSources } from "../kernel/room";
+import { besideGraphs, sought } from "../passtext/store";
 import { ranked, wordsOf } from "./rank";
 import { searchSteps } from "./steps";
 
@@ -47,6 +49,7 @@ const INSIDE: readonly (readonly [kind: SearchHit["kind"], group: string])[] = [
   ["op", "Passes with an op"],
   ["node", "Nodes"],
   ["source", "Lines of sources"],
+  ["text", "Lines that passes changed"],
   ["file", "Places in files"],
 ];
 /** Hits of every kind in kernels that were compiled on request, which the other groups leave out. */
@@ -128,7 +131,11 @@ function hitInside(hit: SearchHit, i: number): Hit {
     if (row.kind === "rewrite" && hit.step !== null && hit.node !== null)
       openNode(row.id, hit.step, hit.node);
     else openRow(row);
-    if (hit.source) showLines(hit.source);
+    if (hit.source && kind === "text") {
+      besideGraphs.value = true;
+      openSources();
+      sought.value = { rewrite: row.id, when: hit.source.target, line: hit.source.line };
+    } else if (hit.source) showLines(hit.source);
     const rule = kind === "rule" && [...rules.peek().values()].find((r) => r.name === hit.text);
     if (rule) go({ rule: rule.id });
   };

@@ -14,7 +14,7 @@ from viz.write.writer import TraceWriter
 MAX_TEXT: Final = 1 << 23
 """Characters of one text."""
 MAX_ALL: Final = 1 << 30
-"""Characters of all texts of an import that differ."""
+"""Characters of all texts of a trace that differ."""
 _FLUSH: Final = 1 << 24
 """Characters that wait to be written."""
 
