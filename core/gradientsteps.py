@@ -2,8 +2,8 @@
 
 Its graph has a sum for each target: of what flows to it from each of its users, a GRADIENT that is
 not worked out. A step puts what a rule gives in place of one GRADIENT; a rule that gives something
-to two sources makes two steps. In the end no GRADIENT is left. Made only while somebody observes.
-Never differentiates: `core/gradient.py` does.
+to two sources makes two steps. In the end no GRADIENT is left. Made only while an observer is
+attached. Never differentiates: `core/gradient.py` does.
 """
 
 from __future__ import annotations
@@ -204,7 +204,7 @@ def _share(u: UOp, grads: tuple[UOp, ...], at: int) -> UOp:
 
 @contextmanager
 def _unasked(u: UOp) -> Generator[None]:
-    """For nodes that show how gradients are made: nobody asks for them. They are of the line of
+    """For nodes that show how gradients are made: no line asks for them. They belong to the line of
     `u`."""
     origin, uses = creating.origin, creating.uses
     creating.origin = backward_of(line) if (line := line_of(u)) else origin

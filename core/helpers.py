@@ -48,7 +48,7 @@ def notice(text: str) -> None:
 
 
 def wrong_setting(what: str, hint: str) -> EnvError:
-    """The error for an environment variable that is wrong. If nobody catches it, the program ends
+    """The error for an environment variable that is wrong. If it is not caught, the program ends
     with its text alone: the code that read the variable says nothing to who has set it."""
     if not isinstance(sys.excepthook, _BriefSettings):
         sys.excepthook = _BriefSettings(sys.excepthook)

@@ -269,7 +269,7 @@ class TinyJit(Generic[P, R]):
                 )
             captured.last = captured.first.on(memory, values, captured.last)
             captured.values, captured.settled = values, -1
-        if captured.settled != version:  # else nobody can wait for this memory since
+        if captured.settled != version:  # else nothing can wait for this memory since
             settle_replay(captured.last.read, captured.last.written)
             captured.settled = version
         captured.last.run()

@@ -1,7 +1,7 @@
 """The folder in the user's cache that only the user can write to.
 
 What is kept there is trusted later, and some of it is code. So every folder on the way belongs to
-the user or to the system and is writable by nobody else, and those from `uopviz` on are made for
+the user or to the system and is writable by no one else, and those from `uopviz` on are made for
 their owner alone, and no link is followed to them. Where that is not so, nothing is kept, and one
 line says so: there is no other folder in its place, least of all one that users share. Knows
 nothing of what is kept.
@@ -93,7 +93,7 @@ def is_own(path: Path) -> bool:
 
 
 def read_own(path: Path, most: int | None = None) -> bytes | None:
-    """A regular file that the user has made for nobody else, up to `most` bytes; None where there
+    """A regular file that only the user can access, up to `most` bytes; None where there
     is none. No link is followed. Raises OSError."""
     try:
         file = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | _NO_LINK)
@@ -144,7 +144,7 @@ def _check_above(folder: Path) -> None:
     others = found.st_mode & _OTHERS
     if others & stat.S_IWGRP and _is_own_group(found.st_gid):
         others &= ~stat.S_IWGRP
-    if others and not found.st_mode & stat.S_ISVTX:  # as /tmp has it: nobody moves what is ours
+    if others and not found.st_mode & stat.S_ISVTX:  # as in /tmp: only the owner can move a file
         raise FolderError("other users can write to this folder", str(folder), _CHOOSE)
 
 

@@ -107,7 +107,7 @@ def _fail(error: UopvizError) -> None:
 
 
 def _put_error(what: str, where: str, hint: str) -> None:
-    """The error as JSON, where somebody takes it."""
+    """The error as JSON, where it is read."""
     with suppress(OSError):
         put_json({"error": {"what": what, "where": where, "hint": hint}})
         sys.stdout.flush()
@@ -116,7 +116,7 @@ def _put_error(what: str, where: str, hint: str) -> None:
 
 
 def _unexpected(error: Exception, options: argparse.Namespace | None) -> TraceError:
-    """What is said of an exception that nobody meant. Answers in an exported file may be anything,
+    """The message for an unexpected exception. Answers in an exported file may be anything,
     and are not all checked before they are printed."""
     answers = getattr(getattr(options, "store", None), "answers_only", False)
     if answers and isinstance(error, LookupError | TypeError | ValueError | AttributeError):

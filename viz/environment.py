@@ -124,7 +124,7 @@ def prune(folder: Path, limit: int) -> list[Path]:
         total += sum(size for _, _, size in run)
         young = time.time() - max(changed for _, changed, _ in run) <= _YOUNG
         if total > limit and not young and not any(in_use(path) for path, _, _ in run):
-            # the main trace last: without it the others are found by nobody
+            # the main trace last: the others are found only through it
             further_first = sorted(run, key=lambda t: _FURTHER.search(t[0].stem) is None)
             gone = [path for path, _, _ in further_first if remove_trace(path)]
             for path in gone:  # a link is left alone

@@ -35,7 +35,7 @@ from viz.viewer import Viewer
 def attach() -> None:
     """The entry point: called by core when VIZ is set. What cannot be recorded runs unrecorded,
     with one line that says why, whatever it is that fails. Raises EnvError alone: a setting that is
-    wrong ends the program, whoever reads it."""
+    wrong ends the program, whatever reads it."""
     with _unharmed("not recording"):
         if is_viewer(sys.orig_argv):
             return

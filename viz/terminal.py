@@ -223,14 +223,14 @@ def put_json(data: Any, text: str | None = None) -> None:
 
 
 def drop_output() -> None:
-    """Whatever is printed from here on leads nowhere: nobody reads standard output any more."""
+    """Discards what is printed from here on: standard output is no longer read."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def say(text: str, name: bool = True, style: Style | None = None, over: bool = False) -> None:
     """Prints one line to standard error, after the name of this program unless not `name`. `over`:
     in a terminal, over the `^C` that it has shown for a key. Where there is no standard error, or
-    it cannot be written to, nobody is told."""
+    it cannot be written to, that is ignored."""
     stream: TextIO | None = sys.stderr
     if stream is None:
         return
@@ -280,7 +280,7 @@ class Progress:
         self._what, self._state = what, (None, "")
 
     def update(self, fraction: float | None, text: str = "") -> None:
-        """The task is this far, from 0 to 1 (None: nobody knows), and at `text`."""
+        """The task is this far, from 0 to 1 (None: unknown), and at `text`."""
         self._state = fraction, text
 
     def close(self) -> None:

@@ -467,7 +467,7 @@ class Recorder:
 
 
 def _block() -> FrameType:
-    """The frame that a context or rewrite is a block of, asked for by what is told of it."""
+    """The frame of the block that a context or rewrite is; called by the method that records it."""
     frame = caller_frame(1)
     while frame.f_code.co_name in _TELLING and frame.f_back is not None:
         frame = frame.f_back

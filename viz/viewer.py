@@ -1,7 +1,7 @@
 """The viewer: the process that serves the page of a recorded program, and goes on after it.
 
 It has a session of its own, so that neither Ctrl-C nor a closed terminal ends it, and it keeps
-nothing open that the program was given: whoever waits for the end of the program's output does not
+nothing open that the program was given: a reader of the program's output does not
 wait for the page. The program never waits for the viewer.
 """
 
@@ -58,7 +58,7 @@ class Viewer:
             return ""
         # it goes on without this process; Popen would warn of a child that is left behind
         self._process.returncode = 0
-        # one that nobody has opened makes way for the pages of later programs (`staying`)
+        # a page that has not been opened makes way for those of later programs (`staying`)
         until = f"until it has been closed for {_duration()}, or {WAITING} later ones wait unopened"
         return f"the page stays {until}: {self.address}"
 

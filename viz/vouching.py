@@ -2,9 +2,9 @@
 
 A trace may name any file of the machine that shows it, and must not reveal whether that file is
 there or what is in it. So a recording signs each file that it has read, by its path and digest,
-with a key that lies in the user's cache folder and that nobody else can read; a viewer looks at a
-file again only where the trace has that signature. A stranger can at most repeat a signature from a
-trace of the user's own. Never opens the files themselves.
+with a key that lies in the user's cache folder and that only this user can read; a viewer looks at
+a file again only where the trace has that signature. A stranger can at most repeat a signature from
+a trace of the user's own. Never opens the files themselves.
 """
 
 from __future__ import annotations

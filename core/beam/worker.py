@@ -1,7 +1,7 @@
 """The process that tries out programs of one kernel for a beam search: compiles them, runs them on
 a device, and compares what they compute with the kernel without opts.
 
-Requests and answers are lines of JSON. It ends when whoever asks is gone, even amid a kernel that
+Requests and answers are lines of JSON. It ends when its client is gone, even amid a kernel that
 does not come to an end. Records nothing.
 """
 

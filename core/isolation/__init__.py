@@ -1,1 +1,1 @@
-"""Kernels that nobody vouches for: isolated, limited, checked, and compared with the reference."""
+"""Untrusted kernels: isolated, limited, checked, and compared with the reference."""

@@ -87,7 +87,7 @@ class Worker:
         return child.how(child.end(self.process))
 
     def rest(self) -> list[Message]:
-        """Ends the process; what it said that nobody has heard."""
+        """Ends the process; returns its unread output."""
         self.kill()
         return [message_of(line) for line in self.process.stdout or ()]
 

@@ -60,7 +60,7 @@ class Batch:
         return graph.move(memory, self._values)
 
     def run(self) -> None:
-        """Runs the items in order; one by one where somebody watches each, or where they concern
+        """Runs the items in order; one by one where an observer sees each, or where they concern
         memory whose content is awaited. Raises as `run_schedule` does."""
         watched = attached() is not None or DEBUG or in_force()
         if awaited and not watched:

@@ -119,7 +119,7 @@ class _Watching:
 
 
 def watch_launches(call: BeforeLaunch) -> None:
-    """`call` is called before each launch that an observer is told of, in all threads, while the
+    """`call` is called before each launch that is reported to observers, in all threads, while the
     memory holds what the kernel is about to read. It must not change that, nor raise."""
     with _Watching.lock:
         _Watching.calls = (*_Watching.calls, call)

@@ -68,7 +68,7 @@ class LambdaLR(LRScheduler):
 
     def rate(self, steps: int) -> float:
         factor = self.factor(steps)
-        # what is no number is told of as it is
+        # a value that is no number is reported unchanged
         return self.base * factor if isinstance(cast(object, factor), Real) else factor
 
 

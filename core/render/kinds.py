@@ -1,7 +1,7 @@
 """`KINDS`: every kind of text that is made of a kernel or a schedule, one row each.
 
 The explorer takes from it titles, highlighting and columns, and `renderers.py` what to render for a
-target. Never imports a renderer: whoever shows texts makes none.
+target. Never imports a renderer: showing texts needs none.
 """
 
 from __future__ import annotations

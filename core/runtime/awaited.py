@@ -1,7 +1,7 @@
 """Memory that kernels are to write which have not run: to read it is an error.
 
 `Tensor.schedule` leaves kernels to the caller, and a run may end between two of them. Until each
-kernel that writes some memory has run, what lies there is nobody's value. The table is empty but
+kernel that writes some memory has run, its contents are undefined. The table is empty but
 for such memory, so that launches look nothing up. Never runs anything.
 """
 

@@ -169,7 +169,7 @@ class Buffer:
 
     @staticmethod
     def at(device: str, address: int, size: int, dtype: DType) -> Buffer | None:
-        """A buffer whose memory is somebody else's, at an address of the device; None where the
+        """A buffer whose memory is owned elsewhere, at an address of the device; None where the
         device takes none."""
         allocator = allocator_of(device)
         handle = allocator.at(address, size * dtype.itemsize)

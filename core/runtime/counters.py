@@ -25,7 +25,8 @@ class GlobalCounters(metaclass=_Meta):
     global_mem: ClassVar[int] = 0
     """Bytes that these read and write, as their programs estimate them."""
     time_sum_s: ClassVar[float] = 0.0
-    """Seconds of the launches that were waited for: all with DEBUG, or while somebody watches."""
+    """Seconds of the launches that were waited for: all with DEBUG, or while an observer is
+    attached."""
 
     @classmethod
     def reset(cls) -> None:

@@ -95,7 +95,7 @@ class Order:
 
     `threads`: where one thread does what all threads of a work group would, the numbers of warps
     and lanes that stand for them; `number` gives loops their numbers. Each effect is then a loop
-    over all of them, and nobody has to wait.
+    over all of them, and no wait is needed.
     """
 
     def __init__(self, threads: tuple[UOp, ...] = (), number: Callable[[], int] = int) -> None:

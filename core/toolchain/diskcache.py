@@ -1,8 +1,8 @@
 """Compiled code kept on disk, by what it was made of, for the next process.
 
-In the user's own cache folder, which nobody else can write to (`core/private.py`), or nowhere. What
-cannot be read or written is made again, without a word. A process that runs code which nobody
-vouches for keeps nothing.
+In the user's own cache folder, which only this user can write to (`core/private.py`), or nowhere.
+What cannot be read or written is silently made again. A process that runs code which nobody vouches
+for keeps nothing.
 """
 
 from __future__ import annotations

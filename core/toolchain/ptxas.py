@@ -71,7 +71,7 @@ def assemble(ptx: str, arch: str, lines: bool = False) -> Assembled:
                 said.strip(),
                 "this is a fault of the PTX renderer; please report it",
             )
-        _, *parts = _entry.split(said)  # a name, and what is said of it, in turn
+        _, *parts = _entry.split(said)  # a name and its report, alternating
         kernels = {parts[at]: _facts_in(parts[at + 1]) for at in range(0, len(parts), 2)}
         return Assembled(out.read_bytes(), kernels)
 

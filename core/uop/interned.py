@@ -1,4 +1,4 @@
-"""The table of all nodes: equal fields give the same object for as long as somebody holds it.
+"""The table of all nodes: equal fields give the same object for as long as it is referenced.
 
 Never makes a node.
 """

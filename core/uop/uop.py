@@ -36,7 +36,7 @@ from core.uop.variables import Variables
 program: Program[UOp] = Program()
 nobody: Nobody[UOp] = Nobody()
 _keeping_uses = False
-"""Whether it is kept who asks for nodes; only while somebody observes."""
+"""Whether the lines that ask for nodes are recorded; only while an observer is attached."""
 
 
 class Creating(threading.local):
@@ -47,7 +47,7 @@ class Creating(threading.local):
     find: Callable[[], str | None] | None = None
     """Finds the line for a node where `origin` is None; None for nodes without one."""
     uses: Uses[UOp] = program
-    """Hears which line asks for which node, new or not, while that is kept."""
+    """Receives which line asks for which node, new or not, while that is recorded."""
 
 
 creating = Creating()
@@ -58,24 +58,24 @@ _IN_FORCE = "in force"
 
 
 def keep_uses(wanted: bool) -> None:
-    """From here on, it is kept who asks for nodes, or it is not."""
+    """Turns on, or off, the record of which lines ask for nodes."""
     global _keeping_uses
     _keeping_uses = wanted
 
 
 def keeps_uses() -> bool:
-    """Whether it is kept who asks for nodes."""
+    """Whether the lines that ask for nodes are recorded."""
     return _keeping_uses
 
 
 def line_of(u: UOp) -> str | None:
-    """The user's lines that ask for a node in the present work, a line of text each; while that is
-    not kept, the one that asked first."""
+    """The user's lines that ask for a node in the present work, a line of text each; while these
+    are not recorded, the one that asked first."""
     return creating.uses.line(u) if _keeping_uses else u.origin
 
 
 def _asked(u: UOp, origin: str | None, uses: Uses[UOp]) -> None:
-    """Tells that somebody asks for a node which is there already."""
+    """Notes that a line asks for a node which exists already."""
     line = creating.origin if origin is _IN_FORCE else origin
     if line is None and creating.find is not None:
         line = creating.find()
@@ -84,7 +84,7 @@ def _asked(u: UOp, origin: str | None, uses: Uses[UOp]) -> None:
 
 
 def _made(u: UOp, uses: Uses[UOp]) -> None:
-    """Tells that somebody has had a node made. Of several lines, `origin` is the first."""
+    """Notes the lines for which a node was made. Of several, `origin` is the first."""
     if (lines := u.origin) is not None:
         u.origin = lines.partition("\n")[0]
         if uses is not program or lines is not u.origin:
@@ -179,7 +179,7 @@ class UOp(Arithmetic, Movement, Variables):
             below = OP_BITS[op]
             for s in src:
                 below |= s.below
-        except (AttributeError, TypeError, IndexError):  # malformed: whoever looks at it says so
+        except (AttributeError, TypeError, IndexError):  # malformed: reported by what reads it
             below = -1
         self.below = below
         ref = Interned(self, forget)

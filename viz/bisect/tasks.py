@@ -45,7 +45,7 @@ class Tasks:
 
 
 def processes() -> int:
-    """How many do tasks at a time, where nobody says otherwise."""
+    """How many do tasks at a time, by default."""
     return max(1, min(MOST_JOBS, os.cpu_count() or 1))
 
 

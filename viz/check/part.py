@@ -90,7 +90,7 @@ class CheckedPass:
 
 def check_part(part: Part) -> list[dict[str, Any]]:
     """`CheckedPass.data` of each pass. Raises TraceError where the trace cannot be read, or the
-    files of the run are others by now."""
+    files of the run have been replaced."""
     store = _opened(part.path, part.files)
     until = time.monotonic() + part.seconds
     return [check_pass(store, number, part, until).data() for number in part.rewrites]
@@ -419,6 +419,6 @@ def opened_as(path: str, files: tuple[str, ...]) -> Store:
     if files and tuple(file.path.name for file in store.files)[: len(files)] != files:
         store.close()
         raise TraceError(
-            "the files of this run are others by now", path, "open the trace again, and check it"
+            "the files of this run have been replaced", path, "open the trace again, and check it"
         )
     return store

@@ -50,7 +50,7 @@ def check_passes(
     tell: Found = lambda checked: None,
 ) -> list[dict[str, Any]]:
     """`CheckedPass.data` of the passes of `part`, in their order. `part` says what is checked; its
-    passes are given to `jobs` processes of `executor`; `tell` is told of each. Cancelled by
+    passes are given to `jobs` processes of `executor`; `tell` is called for each. Cancelled by
     KeyboardInterrupt."""
     made: dict[int, dict[str, Any]] = {}
     left = list(parts_of(store, part, jobs))

@@ -1,4 +1,4 @@
-"""JSON answers of a bounded size: whoever asks, a person's script or an assistant, reads no more
+"""JSON answers of a bounded size: the caller, a person's script or an assistant, reads no more
 than was asked for, and is told what is not there.
 
 Rows at the end of lists go first, as many of each list, then ends of texts. What an answer lost is

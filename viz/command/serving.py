@@ -1,5 +1,5 @@
 """`uopviz open` and `uopviz serve`: the page of one run or several, served until Ctrl-C; and the
-viewer of a program, which serves its page for as long as somebody looks at it."""
+viewer of a program, which serves its page for as long as that is open."""
 
 from __future__ import annotations
 

@@ -154,7 +154,7 @@ def run_of(store: Run) -> Row:
 
 
 def since_of(store: Run) -> Row:
-    """Who made the run, and what has become of it since; notes only of what is known."""
+    """Who made the run, and what has changed since; notes only of what is known."""
     try:
         return {**NOTHING_KNOWN, **store.ask(SINCE)}
     except UopvizError:  # left out of an exported file, or too large
@@ -208,7 +208,7 @@ def put(
     options: argparse.Namespace, data: Any, lines: Iterable[Line], brief: Any | None = None
 ) -> int:
     """Prints a result, as JSON or as lines; the exit code. As JSON it is bounded; `brief` stands
-    for data that would be of no use with something cut. Whoever reads them may stop before the end
+    for data that would be of no use with something cut. The reader may stop before the end
     (`uopviz diff A B | head`): the exit code of the command stays that of the result."""
     options.progress.close()
     if options.answer is not None:

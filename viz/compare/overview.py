@@ -319,7 +319,7 @@ def _notes(a: Side, b: Side, pairs: Sequence[Pair]) -> list[str]:
                 f"{name} is a text that was edited. It has no steps: its source is compared."
             )
         if side.store.live:
-            said.append(f"{name} is still being written: what it has by now is compared.")
+            said.append(f"{name} is still being written: what it has so far is compared.")
     versions = [side.parts[0].file.db.version for side in (a, b)]
     if versions[0] != versions[1]:
         said.append(f"A has format version {versions[0]}, B {versions[1]}.")

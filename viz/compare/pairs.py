@@ -31,7 +31,7 @@ from viz.views.overview.programs import Program
 Data = dict[str, Any]
 _MAX_NAME: Final = 200
 _PAIR: Final = 3000
-"""Bytes of what is said of a pair."""
+"""Bytes of the answer about a pair."""
 _NEVER: Final[Times] = np.zeros(0)
 STATES: Final = ("changed", "added", "removed", "equal")
 """In the order in which pairs are listed."""

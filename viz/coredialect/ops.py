@@ -1,4 +1,4 @@
-"""What the explorer is told of each op of `core`: its group, and how it is written and folded."""
+"""Each op of `core` for the explorer: its group, and how it is written and folded."""
 
 from __future__ import annotations
 

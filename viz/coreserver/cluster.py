@@ -22,7 +22,7 @@ from viz.work.executors import executor_at, is_lost
 PIECES: Final = 32
 """Parts of a check, which machines share."""
 _POLL: Final = 0.1
-"""Seconds until somebody who cancels is heard."""
+"""Seconds until a cancellation takes effect."""
 Data = dict[str, Any]
 
 

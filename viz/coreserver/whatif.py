@@ -38,7 +38,7 @@ from viz.whatif.variants.variant import Variant
 
 Data = dict[str, Any]
 LIMIT: Final = 120.0
-"""Seconds that one kernel may take, if nobody says otherwise; REPLAY_LIMIT those of a whole run."""
+"""Seconds that one kernel may take by default; REPLAY_LIMIT: a whole run."""
 REPLAY_LIMIT: Final = 600.0
 MOST_SECONDS: Final = 3600.0
 

@@ -27,7 +27,7 @@ GROUPS: Final[tuple[str, ...]] = get_args(Group)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Op:
-    """What the explorer is told of one op.
+    """One op, as the explorer needs it.
 
     `group`: see Group. `short`: its name where room is short. `commutes`: its two sources may stand
     in either order. `joins`: results are joined one by one, as in a sum, in any order. `counted`:
@@ -77,7 +77,7 @@ _ON_PAGE: Final = {"on_bool": "onBool"}
 
 
 def op_data(op: Op) -> dict[str, Any]:
-    """An op as the page is told of it, without what says nothing."""
+    """An op as it is sent to the page, without empty fields."""
     found = {f.name: getattr(op, f.name) for f in fields(op) if f.name != "computes"}
     said = {name: value for name, value in found.items() if value != getattr(_DEFAULT, name)}
     return {_ON_PAGE.get(name, name): value for name, value in said.items()}
@@ -216,7 +216,7 @@ class Dialect:
     device_titles: Mapping[str, str] = field(default_factory=dict[str, str])
     """What people call a device."""
     reference: str = ""
-    """The device whose results others are compared with, and which nobody times."""
+    """The device whose results others are compared with, and which is not timed."""
     edited: Mapping[str, str] = field(default_factory=dict[str, str])
     """The family of targets for which any machine runs an edited text, by its kind."""
     opt_words: Callable[[str], str] | None = None

@@ -61,7 +61,7 @@ def dialect_of(meta: Mapping[str, Any]) -> RunDialect:
         raise
     except Exception as error:
         why = f"cannot be loaded ({type(error).__name__}: {str(error)[:200]})"
-        return _plain(name, version, why, "mend the package that brings it")
+        return _plain(name, version, why, "fix the package that provides it")
     if dialect is None:
         hint = "install the package that brings it, or name its file: --dialect FILE.py"
         return _plain(name, version, "is not installed", hint)

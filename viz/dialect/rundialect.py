@@ -62,7 +62,7 @@ class RunDialect:
             Problem(
                 f"the dialect {self.dialect.name} failed: {why}",
                 f"dialect {self.dialect.name} {self.dialect.version}",
-                "the run is shown as nodes and texts; report this to whoever made the dialect",
+                "the run is shown as nodes and texts; report this to the author of the dialect",
             )
         )
         self.dialect = PLAIN
@@ -104,7 +104,7 @@ class RunDialect:
             raise TraceError(
                 f"{own.title} failed: {type(error).__name__}: {str(error)[:300]}",
                 f"dialect {self.dialect.name} {self.dialect.version}",
-                "report this to whoever made the dialect",
+                "report this to the author of the dialect",
             ) from error
         return (text or "")[:MAX_ANSWER]
 

@@ -59,7 +59,7 @@ class Taken:
 
 class Claim:
     """This process writes the trace `path`, once it has taken that, until `release`. One that
-    nobody holds any more, as after an interrupt, is released."""
+    is no longer held, as after an interrupt, is released."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -227,7 +227,7 @@ def in_use(path: Path) -> bool:
 
 
 def remove_trace(path: Path) -> bool:
-    """Removes a trace that nobody writes, with its logs; whether it did. Never removes anything
+    """Removes a trace that no process writes, with its logs; whether it did. Never removes anything
     else."""
     with suppress(OSError, TraceError):
         if _claimed_here(path) or _holder(path) is not None or not is_trace(head_of(path)):

@@ -29,7 +29,7 @@ class Held:
             self._file = _files.get((found.st_dev, found.st_ino))
             if self._file is None:
                 file = open_regular(path)
-                found = os.fstat(file.fileno())  # it may be another one by now
+                found = os.fstat(file.fileno())  # it may have been replaced
                 key = found.st_dev, found.st_ino
                 if key in _files:
                     _files_of_no_use.append(file)

@@ -57,7 +57,7 @@ def kind_of(mode: int) -> str:
 
 
 class Opened(FileIO):
-    """A file that is closed where nobody has it any more, as after an interrupt."""
+    """A file that is closed once it is no longer referenced, as after an interrupt."""
 
     __del__ = FileIO.close  # no code of Python, which an interrupt would find
 
@@ -78,7 +78,7 @@ def open_regular(path: Path, follow: bool = True) -> Opened:
     _refuse(path, os.stat(path, follow_symlinks=follow).st_mode)
     file = os.open(path, os.O_RDONLY | _FLAGS | _WAITLESS | (0 if follow else _NO_LINK))
     try:
-        _refuse(path, os.fstat(file).st_mode)  # it may be another one by now
+        _refuse(path, os.fstat(file).st_mode)  # it may have been replaced
     except BaseException:
         os.close(file)
         raise

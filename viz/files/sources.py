@@ -1,4 +1,4 @@
-"""Source files of a program: their digests, and what has become of them since.
+"""Source files of a program: their digests, and how they have changed since.
 
 Opens regular files only, of bounded size. Never runs anything.
 """
@@ -56,7 +56,7 @@ def lines_today(path: str | Path) -> list[str] | None:
 
 
 def file_state(path: str, digest: str) -> FileState | None:
-    """What has become of the file that had this digest; None where that cannot be told."""
+    """How the file that had this digest has changed; None where that is not known."""
     if not digest:
         return None
     try:

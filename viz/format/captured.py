@@ -1,7 +1,7 @@
 """Values that a kernel read in its run, captured on request: blocks of kinds CAPTURED and VALUES.
 
 A block of kind CAPTURED describes them, and is read when a trace is opened. Blocks of kind VALUES
-hold the bytes of one argument each, and are read when somebody asks for them. Never interprets
+hold the bytes of one argument each, and are read on demand. Never interprets
 bytes as anything but numbers of the dtype that is named.
 """
 

@@ -1,7 +1,7 @@
 """Derives DDL, INSERT and SELECT of a table from the class of its rows.
 
 A row is a dataclass. Its fields are the columns, in order; their types say what SQLite stores and
-whether a cell may be empty. Cells of a file that nobody vouches for are checked against these types
+whether a cell may be empty. Cells of an untrusted file are checked against these types
 (`Table.read`). Never touches a file.
 """
 

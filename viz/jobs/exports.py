@@ -22,7 +22,7 @@ from viz.views.run import Run
 from viz.views.store import Store
 
 KEPT: Final = 2
-"""Files that nobody has fetched that stay, the youngest ones."""
+"""The most unfetched files that are kept, the newest ones."""
 _FILE: Final = "run.html"
 _EMULATED: Final = "emulated.jsonl"
 _CHECKED: Final = "checked.jsonl"

@@ -73,8 +73,8 @@ KINDS: Final[dict[str, Kind]] = {
 
 @dataclass(frozen=True)
 class Watch:
-    """How whoever does a job elsewhere talks to it: `progress` says how far it is, `tell` gives a
-    part of the result ahead of it, and `cancelled` says whether nobody waits for it any more."""
+    """How the process that does a job reports to it: `progress` says how far it is, `tell` gives a
+    part of the result ahead of it, and `cancelled` says whether its result is still wanted."""
 
     progress: Callable[[str], None]
     tell: Tell
@@ -246,7 +246,7 @@ class Jobs:
             job.result = finish(work())
         except UopvizError as error:
             failed = error
-        except Exception as error:  # whatever it was, whoever waits for the job is told
+        except Exception as error:  # whatever it was, what waits for the job is told
             what = f"the job failed ({type(error).__name__}: {error})"
             failed = ServerError(what[:500], hint="try again, or another kernel")
         try:

@@ -1,7 +1,7 @@
 """Splits the events of one rewrite into steps: one match and the rebuilds up to the next.
 
-A node or rule number that leads nowhere drops its event and says so. Reads as far as the budget in
-force goes. Never replays anything.
+An event with the number of a node that does not exist is dropped, and counted. Reads as far as the
+budget in force goes. Never replays anything.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class RewriteSteps:
     leading: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     declines: list[tuple[int, int, int]] = field(default_factory=list[tuple[int, int, int]])
     lost: int = 0
-    """Events with numbers that lead nowhere."""
+    """Events with numbers of nodes that do not exist."""
     more: bool = False
     """There are further matches, which were not read."""
     cut: str = ""

@@ -1,7 +1,7 @@
 """One trace file: its rows as objects, its packed blocks decoded on demand.
 
 Grows with the file while the program still writes it (`refresh`). Trusts nothing that it reads:
-numbers that lead nowhere become "?", a damaged block is a Problem. Never writes.
+numbers that do not exist become "?", a damaged block is a Problem. Never writes.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ Progress = Callable[[float, str], None]
 
 
 def silent(share: float, name: str) -> None:
-    """Tells nobody."""
+    """Reports no progress."""
 
 
 class TraceFile:

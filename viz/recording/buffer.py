@@ -116,7 +116,7 @@ class Buffer:
 
     def begins(self, frame: FrameType) -> int:
         """How many of the open contexts and rewrites are around what begins in `frame`. Those whose
-        frame has been left have ended, without a word: an interrupt came before it."""
+        frame has been left have ended unreported: an interrupt came first."""
         while self.open:
             outer, above = self.open[-1].frame, frame
             while above is not outer and above.f_back is not None:

@@ -90,7 +90,7 @@ class Capture:
 
     def know(self, ast: UOp) -> None:
         """The trace holds this kernel. Values of others, such as those that were compiled before
-        the recording began, would be of use to nobody."""
+        the recording began, would be of no use."""
         self._known.add(ast)
 
     def forget(self) -> None:

@@ -59,7 +59,7 @@ class Interner:
         self._dtypes: dict[DType, int] = {}
         self._origins: dict[str | None, int] = {None: 0}
         self.new_origins: list[str] = []
-        """Origins of nodes that were not there before; whoever reads them removes them."""
+        """Origins of nodes that were not there before; the reader removes them."""
         self._heads: dict[bytes, int] = {}
         """The heads of nodes by the identities of their fields, which a rebuilt node shares. Bytes,
         because so many tuples would make the garbage collector walk the whole program."""

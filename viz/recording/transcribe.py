@@ -59,7 +59,7 @@ UNSEEN: Final = {
     "full": "",
     "place": "",
 }
-"""The error of a context or rewrite whose end nobody told."""
+"""The error of a context or rewrite whose end was not reported."""
 
 
 class Entry(NamedTuple):
@@ -248,7 +248,7 @@ class Transcriber:
         return np.repeat(np.asarray(current, np.int64), [one.events for one in told])
 
     def _unwind(self, stack: list[Entry], depth: int, at: int) -> None:
-        """What is deeper has ended by now, without a word."""
+        """Ends what is deeper, whose end was not reported."""
         while len(stack) > depth:
             entry = stack.pop()
             if entry.number and entry.is_context:
@@ -435,7 +435,7 @@ class Transcriber:
     def _origins(self, report: Origins) -> None:
         kernel, told = self._number(report.root), tuple(report.lines.values())
         if self._asked.get(kernel) == hash(told):
-            return  # a kernel is told of when it is built, and again when it is compiled
+            return  # a kernel is reported when it is built, and again when it is compiled
         self._asked[kernel] = hash(told)
         other = [u for u, line in report.lines.items() if line != (u.origin or "")]
         numbers = self._number.all(other, (report.root,)).tolist()

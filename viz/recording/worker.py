@@ -1,4 +1,5 @@
-"""The recorder's own thread: all work on a trace is done here, and whoever asks for it waits.
+"""The recorder's own thread: all work on a trace is done here, and the thread that asks for it
+waits.
 
 So that no work is ever cut in two: Python runs the handlers of signals, and with them whatever
 Ctrl-C raises, in the main thread only, between any two instructions. Here nothing comes in between.

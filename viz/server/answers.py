@@ -23,7 +23,7 @@ _WORTH_COMPRESSING: Final = 4096
 
 @dataclass(frozen=True)
 class Encoded:
-    """A value as JSON, made once and sent to whoever asks."""
+    """A value as JSON, made once and sent for every request."""
 
     body: bytes
     is_packed: bool

@@ -1,4 +1,4 @@
-"""What somebody without the token is told: a page that says what to do, or the bare word.
+"""The answer to a request without the token: a page that says what to do, or one line of text.
 
 Says nothing of the run, of the token or of this machine: it is the same for every server.
 """
@@ -28,5 +28,5 @@ def refusal(asked: Request) -> Response:
 
 
 def forbidden() -> Response:
-    """For programs, and for whoever asks in another server's name."""
+    """For programs, and for requests in another server's name."""
     return Response("forbidden", 403, content_type="text/plain")

@@ -40,7 +40,7 @@ HEADERS: Final = (
     ("Permissions-Policy", "camera=(), microphone=(), geolocation=()"),
     ("Cache-Control", "no-store"),
 )
-"""Of every answer, whoever makes it."""
+"""Of every answer."""
 
 
 @dataclass
@@ -50,7 +50,7 @@ class Guard:
     token: str = field(default_factory=new_token, repr=False)
     port: int = 0
     visited: threading.Event = field(default_factory=threading.Event, repr=False)
-    """Set once somebody has opened the address with the token."""
+    """Set once the address with the token has been opened."""
 
     @property
     def cookie(self) -> str:
@@ -69,7 +69,7 @@ class Guard:
 
     def _check(self) -> Response | None:
         if not self._is_own(request) or "Service-Worker" in request.headers:
-            return forbidden()  # the page has no service worker: nobody else registers one of ours
+            return forbidden()  # the page has no service worker, so none may be registered
         if request.path == "/" and "token" in request.args:
             return None if self._is_first_visit() else self._refuse_old()
         sent = request.headers.get(HEADER)
@@ -104,7 +104,7 @@ class Guard:
         return refusal(request)
 
     def _is_first_visit(self) -> bool:
-        """Whether somebody opens the address that was printed."""
+        """Whether the request opens the address that was printed."""
         is_page = request.path == "/" and request.method == "GET"
         return is_page and _same(request.args.get("token"), self.token)
 

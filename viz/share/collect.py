@@ -58,7 +58,7 @@ Progress = Callable[[float, str], None]
 
 
 def silent(share: float, what: str) -> None:
-    """Nobody wants to hear it."""
+    """Reports no progress."""
 
 
 @dataclass(frozen=True)

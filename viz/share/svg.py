@@ -52,7 +52,7 @@ def is_picture(head: bytes) -> bool:
 
 
 def svg_text(drawing: Drawing) -> str:
-    """The picture as SVG. Raises TraceError for one that nobody could look at."""
+    """The picture as SVG. Raises TraceError for one that is too large to look at."""
     if len(drawing.nodes) > MAX_NODES:
         raise TraceError(
             f"this graph has {len(drawing.nodes):,} nodes, more than a picture shows",

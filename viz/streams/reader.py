@@ -420,8 +420,8 @@ class _Followed:
         self._derive(lambda following: following.end(result))
 
     def result(self, make: Callable[[int, tuple[int, ...]], int]) -> int:
-        """The last graph, whose nodes are made where nobody told of them; 0 where it is not
-        known."""
+        """The last graph, whose nodes are made where the stream has not named them; 0 where it is
+        not known."""
         found = 0
 
         def last(following: Following) -> Sequence[Rebuild]:

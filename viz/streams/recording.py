@@ -83,8 +83,8 @@ def _end(program: subprocess.Popen[bytes]) -> None:
 
 
 class ProgramRecording:
-    """Runs a command, and records it to `path`. `begun` is told of the trace of the first process
-    once it can be read."""
+    """Runs a command, and records it to `path`. `begun` is called with the trace of the first
+    process once it can be read."""
 
     def __init__(
         self, command: Sequence[str], path: Path, begun: Callable[[Path], None] | None = None

@@ -142,7 +142,7 @@ SINCE: Final = _row(
     Store.since,
     "/since",
     "Since",
-    "Who made the run, and what has become of its files and rules since",
+    "Who made the run, and how its files and rules have changed since",
     Group.VIEWS,
     keep=Keep.NEVER,
 )

@@ -14,7 +14,7 @@ from viz.read.tracefile import TraceFile
 
 
 def captured_data(kept: Captured | None) -> dict[str, Any] | None:
-    """`CapturedValues` of the page; None where nobody asked for the values of this kernel."""
+    """`CapturedValues` of the page; None where the values of this kernel were not asked for."""
     if kept is None:
         return None
     return {

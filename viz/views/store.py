@@ -304,7 +304,7 @@ class Store:
             return user_lines(processes, self.places.file)
 
     def since(self) -> dict[str, Any]:
-        """Who made the run, and what has become of its files and rules since."""
+        """Who made the run, and how its files and rules have changed since."""
         with self._lock:
             processes, rules = [*self._processes], self._rules.records
         with answering("what has changed since the run"):

@@ -1,6 +1,6 @@
 """The user's own lines of a run, and the kernels that each became.
 
-Shows them as they were when the program ran; `viz/views/since/` says what has become of them. Never
+Shows them as they were when the program ran; `viz/views/since/` says how they have changed. Never
 opens a source file.
 """
 

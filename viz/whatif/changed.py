@@ -65,7 +65,7 @@ def own_rules(store: Store) -> dict[int, RuleRecord]:
 
 
 class Watch:
-    """The rules of a run that have changed, for somebody who asks every few seconds: their files
+    """The rules of a run that have changed, for a caller that asks every few seconds: their files
     are read again only where one of them has another time or size. Threads may share one."""
 
     def __init__(self, store: Store) -> None:

@@ -73,7 +73,7 @@ def work_in_parts(request: Mapping[str, Any], seconds: float = SECONDS) -> Data:
 
 
 def end_all() -> None:
-    """Ends all workers of this process: whoever waits for them gets an error."""
+    """Ends all workers of this process: those that wait for them get an error."""
     with _lock:
         for worker in _running:
             worker.kill()

@@ -14,7 +14,7 @@ from viz.trace import Recorder
 class PassRecorder(Recorder):
     """A recorder for one call of `core.compile.sources_for`. The kernel context that the compiler
     opens is named for its target, and stays open until `finish`, so that texts which are made after
-    the last pass belong to it. Not started by `start`: whoever compiles attaches it. The lines that
+    the last pass belong to it. Not started by `start`: the compilation attaches it. The lines that
     origins name are a stranger's word for them, and are not read. `info`: values for
     schema.META."""
 

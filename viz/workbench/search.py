@@ -29,7 +29,7 @@ def search_opts(
     """`FoundOpts` of the page: what a search of the "width" of a request finds in its "seconds", or
     in those of BEAM_SECONDS, MOST at most. "cost" is that of "opts", and "first" that of
     "heuristic": microseconds or, where "counted", instructions of all threads. `best` is given the
-    same of what is found so far, for whoever cancels the search. Raises RunError where the kernel
+    same of what is found so far, for when the search is cancelled. Raises RunError where the kernel
     cannot be tried on the device."""
     width, counted = int(request["width"]), is_counted(device)
     seconds = min(MOST, float(request.get("seconds", BEAM_SECONDS.value)))

@@ -59,7 +59,7 @@ class Pool(Generic[K]):
         self._workers: set[Worker] = set()
         self._closed = False
         self.waiting = 0
-        """Requests whose answers nobody has taken yet."""
+        """Requests whose answers have not been taken yet."""
 
     def __enter__(self) -> Pool[K]:
         return self

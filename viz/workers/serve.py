@@ -1,4 +1,4 @@
-"""The other end of `viz/workers/pool.py`: a process that answers requests until nobody asks more.
+"""The other end of `viz/workers/pool.py`: a process that answers requests until its input ends.
 
 Reads lines of JSON on standard input and writes one line for each: {"result"} or {"error"}. Never
 does the work.

@@ -1,7 +1,7 @@
 """What a trace has been told and its file does not hold yet: noted, taken, and then forgotten.
 
-Whoever is told something notes it by one call of a builtin, which nothing can divide: an exception
-of a signal handler (Ctrl-C) finds it told or not told. A flush takes what is new from every part of
+Each item is noted by one call of a builtin, which is atomic: an exception of a signal handler
+(Ctrl-C) comes before or after it. A flush takes what is new from every part of
 a trace without changing any, writes all of it, and has the parts forget it after that. To forget
 the same twice does nothing more. So a flush that is cut off anywhere can be made again.
 """

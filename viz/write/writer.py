@@ -409,7 +409,7 @@ class TraceWriter:
         lines: Sequence[str] = (),
     ) -> None:
         """Bytes allocated on a device, from now on, as an allocation of `taken` bytes begins, or
-        (of 0) ends. `number` names it; 0: nobody knows. `kernel` is the first to write it, `lines`
+        (of 0) ends. `number` names it; 0: unknown. `kernel` is the first to write it, `lines`
         are the user's that asked for that."""
         time_us = self.now() if at is None else at
         row = self.string(device), time_us, allocated, number, taken

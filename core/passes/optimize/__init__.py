@@ -38,7 +38,7 @@ def optimize(sink: UOp, target: Target) -> UOp:
 
 
 def chosen_opts(kernel: Kernel) -> tuple[Opt, ...]:
-    """Applies the opts that a kernel gets when nobody says which; returns them in order."""
+    """Applies the opts that a kernel gets by default; returns them in order."""
     return () if NOOPT or kernel.as_written else tuple(heuristic(kernel))
 
 

@@ -1,4 +1,4 @@
-"""The opts that a kernel gets when nobody says which.
+"""The opts that a kernel gets by default.
 
 Each choice is applied as soon as it is made, so that the next one sees its effect.
 """

@@ -57,9 +57,9 @@ def version_of(memory: UOp) -> UOp:
 @dataclass
 class Kernels:
     """What the passes note down: the outputs on several devices; the values that are to be computed
-    by one kernel each; the user's calls behind each kernel and, while somebody observes, his lines
-    behind its nodes, both by its AST and first output; the memory that was made, and the memory
-    after each kernel written by hand."""
+    by one kernel each; the user's calls behind each kernel and, while an observer is attached, his
+    lines behind its nodes, both by its AST and first output; the memory that was made, and the
+    memory after each kernel written by hand."""
 
     outputs: Outputs = field(default_factory=Outputs)
     fused: list[UOp] = field(default_factory=lambda: list[UOp]())

@@ -43,7 +43,7 @@ def cores() -> int:
 
 
 LONG: Final = 1 << 26
-"""Iterations of all loops from which on a kernel may take so long that somebody interrupts it."""
+"""Iterations of all loops from which on a kernel may take so long that the user interrupts it."""
 PATIENCE: Final = 1.0
 """Seconds after which it is said what is waited for."""
 _left: Final[list[tuple[Future[None], Sequence[Buffer]]]] = []

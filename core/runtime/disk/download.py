@@ -60,7 +60,7 @@ def fetch(url: str, gunzip: bool = False) -> Path:
 
 @cache
 def _of_this_process() -> TemporaryDirectory[str]:
-    """A folder that nobody else can look into, and that goes with this process."""
+    """A folder that only this user can read, and that is removed when the process ends."""
     return TemporaryDirectory(prefix="uopviz-")
 
 

@@ -1,7 +1,7 @@
 """Asynchronous copies from global to shared memory as steps: what is on its way, when it arrives.
 
 Bytes are read where the copy stands and arrive where their group is waited for, at the latest time
-that a GPU may take. Until then nobody may touch the place that they go to. Knows no language.
+that a GPU may take. Until then the place that they go to must not be accessed. Knows no language.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ class Access:
         return at + self.offset if self.offset else at
 
     def spots(self, s: State, space: Space, at: Array, lanes: Array | None) -> Iterator[Spot]:
-        """Where the addresses lead. Raises FaultError for those that lead nowhere."""
+        """Where the addresses lead. Raises FaultError for those outside of any memory."""
         if self.align > 1 and int(np.bitwise_or.reduce(at)) & (self.align - 1):
             wrong = int(np.flatnonzero(at & at.dtype.type(self.align - 1))[0])
             raise self.fault(
@@ -180,7 +180,7 @@ class Access:
             yield from self.spots(s, space, inner, lanes if whole else which)
 
     def profile(self, s: State, spots: Iterable[Spot]) -> None:
-        """Tells whoever counts of an access."""
+        """Reports an access to the counters."""
         if s.profile is not None:
             for spot in spots:
                 s.profile.access(self.instruction, self.width, s, spot)

@@ -5,7 +5,7 @@ smallest piece that any instruction of the kernel accesses there, at most 4 byte
 of its last writer and of its last reader. Two threads race where both access a granule between two
 barriers and one of them changes it; writes of the value that is already there change nothing.
 
-Copies that are on their way are noted, too: nobody may touch where they go until they have arrived.
+Copies in flight are noted, too: their destination must not be accessed until they have arrived.
 
 Approximate in one way only: where several threads write one new value at once, a read of it by yet
 another thread is not reported.

@@ -127,7 +127,7 @@ class Waiting:
 
 
 class Watcher(Protocol):
-    """Is told what threads do, where somebody counts it."""
+    """Receives what threads do, where it is counted."""
 
     def enter(self, s: State) -> None:
         """A basic block begins."""

@@ -18,7 +18,7 @@ from core.runtime.gpu.queue import Queue
 
 
 class _Foreign(int):
-    """The address of memory that is somebody else's."""
+    """The address of memory that is owned elsewhere."""
 
 
 class GpuAllocator(Allocator):
@@ -58,7 +58,7 @@ class GpuAllocator(Allocator):
         try:
             self.queue.open().free(handle, self.queue.stream)
         except RunError:
-            return  # the GPU is lost, and its memory with it; whoever uses it next is told so
+            return  # the GPU is lost, and its memory with it; its next use raises
 
     def copyin(self, handle: int, offset: int, data: memoryview) -> None:
         if data.nbytes:

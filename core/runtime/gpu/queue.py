@@ -1,4 +1,4 @@
-"""The order in which one GPU does what it is asked, and what is said where that goes wrong.
+"""The order in which one GPU does its work, and the errors of work that fails.
 
 Kernels run after they were asked for, so a driver reports a fault at a later call: the error names
 the kernels that can have caused it.
@@ -53,7 +53,7 @@ class Queue:
             return
 
     def launched(self, kernel: str) -> None:
-        """Remembers a kernel that nobody has waited for."""
+        """Remembers a kernel that has not been waited for."""
         if len(self._running) == _REMEMBERED:
             self._more += 1
         self._running.append(kernel)

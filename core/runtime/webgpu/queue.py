@@ -1,6 +1,6 @@
 """The queue of a WebGPU device: commands in the order in which they are asked for.
 
-Launches are collected in one list of commands, which is submitted when somebody waits or the list
+Launches are collected in one list of commands, which is submitted on a wait, or when the list
 is long. What goes wrong becomes an error of this project, in one sentence.
 """
 

@@ -32,8 +32,8 @@ P = ParamSpec("P")
 
 
 def _met(uop: UOp, dtype: DType, shape: Shape) -> UOp:
-    """An operand in the dtype and shape of all; no Tensor, for nobody else sees it. A constant
-    without a shape is left without one: it takes part in every element."""
+    """An operand in the dtype and shape of all; no Tensor, since it is seen nowhere else. A
+    constant without a shape is left without one: it takes part in every element."""
     if uop.dtype is not dtype:
         uop = uop.cast(dtype)
     have = uop.shaped

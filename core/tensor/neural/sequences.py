@@ -1,4 +1,4 @@
-"""The loss of sequences whose labels are in order, but at places that nobody knows.
+"""The loss of sequences whose labels are in order, but at unknown places (CTC).
 
 Sums over all alignments by a recurrence over time, of which each step is stored: work grows with
 the length of the input times that of the labels, never with the number of alignments. `reduction`

@@ -236,7 +236,7 @@ def take(self: Tensor, value: Tensor, apart: bool = False) -> Tensor:
     if value.requires_grad and GradMode.enabled and not apart:
         for seen in place.storage.places:
             if (tensor := seen.tensor()) is not None and tensor.wants_grad is None:
-                tensor.wants_grad = True  # so that the way on is kept when it is computed
+                tensor.wants_grad = True  # so that its expression is kept when it is computed
     return self
 
 

@@ -1,7 +1,7 @@
 """How values in memory were computed: what gradients continue with once a value is stored.
 
 When a value is stored, the graphs of Tensors name its BUFFER and forget what computed it. For a
-BUFFER that gradients flow through, the expression is kept here: of what is in memory by now, so
+BUFFER that gradients flow through, the expression is kept here: of what is in memory already, so
 that nothing is computed twice, and up to date, like the graph of a Tensor. Expressions make no
 cycle: that of a BUFFER names others that were stored before, which live as long as it does. Never
 keeps a BUFFER for its own sake, and never runs anything.

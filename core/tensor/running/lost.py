@@ -1,7 +1,7 @@
 """Values that a gradient has no way to any more, because what they are made from was changed since.
 
 A loss is written down for what its leaves are then. Once a leaf has another value, the loss keeps
-the old one, and nobody is left to take its gradient. Never keeps a Tensor or a node alive, and
+the old one, and nothing is left to take its gradient. Never keeps a Tensor or a node alive, and
 never raises anything: it answers which nodes are such values.
 """
 

@@ -198,7 +198,7 @@ def write(storage: Storage[TensorBase], new: UOp, apart: bool) -> None:
         inner = target.base
         pending[inner] = inner.src[1]
         target = target.substitute({inner: inner.src[0]})
-    # whoever has seen the earlier values keeps them; only the last ones are stored
+    # what has read the earlier values keeps them; only the last ones are stored
     replace_in_live(pending)
     _owners[target.base] = ref(storage)
     storage.write(target.assign(new.substitute(pending) if pending else new))
@@ -274,8 +274,8 @@ def settle(read: Collection[UOp], written: Collection[UOp]) -> None:
 
 
 def _realize_others(tensors: Sequence[TensorBase]) -> None:
-    """Computes Tensors that nobody asks for now. One that cannot be scheduled says so to whoever
-    asks for it, and to nobody else: the traceback of its first error may keep it alive for long."""
+    """Computes Tensors that are not asked for now. One that cannot be scheduled raises where it is
+    asked for, and nowhere else: the traceback of its first error may keep it alive for long."""
     try:
         realize(tensors)
     except ScheduleError:

@@ -1,4 +1,4 @@
-"""Which values are written in a block, for whoever runs its kernels again without its Python.
+"""Which values are written in a block, for running its kernels again without its Python.
 
 A write waits until its value is asked for, so a captured function may end with writes that no
 kernel did yet. Never runs anything, and never keeps a value alive.

@@ -1,7 +1,7 @@
 """The work in which nodes are asked for (a schedule that is made, a kernel that is built), and the
 lines of the user's program behind each node of a kernel, which observers are told of.
 
-Does nothing while nobody observes. Never changes a node.
+Does nothing while no observer is attached. Never changes a node.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ class OpenWork:
 
 
 def begin_work() -> OpenWork | None:
-    """A work that begins here; None while nobody observes."""
+    """A piece of work that begins here; None while no observer is attached."""
     return OpenWork() if keeps_uses() else None
 
 
 @contextmanager
 def working() -> Generator[Work[UOp] | None]:
-    """A work of its own for a block; None while nobody observes."""
+    """A separate piece of work for a block; None while no observer is attached."""
     began = begin_work()
     try:
         yield began and began.work

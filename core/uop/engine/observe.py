@@ -147,7 +147,7 @@ class _Each:
 
 def attached() -> Observer | None:
     """The observers in force as one, or None. Ask once per piece of work and keep the answer, so
-    that whoever hears its beginning hears its end."""
+    that an observer that sees its beginning sees its end."""
     if not _attached:
         return None
     observers = tuple(_attached)
@@ -155,7 +155,7 @@ def attached() -> Observer | None:
 
 
 def attach(observer: Observer) -> None:
-    """`observer` is told of everything that begins from now on, in all threads."""
+    """`observer` is notified of everything that begins from now on, in all threads."""
     _attached.append(observer)
     keep_uses(True)
 

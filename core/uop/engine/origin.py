@@ -35,7 +35,7 @@ def calls_of(nodes: Iterable[UOp], lines: Callable[[UOp], str | None] = line_of)
     where they only move values. `lines`: those of a node.
 
     Constants and views are left out: each is one object for all who want the same, and has the
-    origin of whoever wanted it first.
+    origin of the line that asked first.
     """
     marked = [(u.op, origin) for u in nodes for origin in lines_in(lines(u))]
     computed = dict.fromkeys(origin for op, origin in marked if op in COMPUTING)

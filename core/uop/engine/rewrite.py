@@ -137,7 +137,7 @@ class _Walk:
             if before is not None and not bottom_up:
                 self.shown = _sum(before, matcher)
             self.gate = None if gate is None else noting(gate, self.kept)
-            self.roots = -1  # each node that is reached is told of, whether it has rules or not
+            self.roots = -1  # each node that is reached is reported, whether it has rules or not
             decline = self.observer.decline
             self.top_visits = None if self.top is None else Visits(self.top, decline)
             self.bottom_visits = None if self.bottom is None else Visits(self.bottom, decline)

@@ -1,7 +1,7 @@
 """Substitution as steps: nodes replaced by others, all at once, told to observers like a rewrite.
 
 A replacement is not searched again, which tells this from `graph_rewrite`. Costs what
-`UOp.substitute` costs while nobody watches. Never decides what to replace.
+`UOp.substitute` costs while no observer is attached. Never decides what to replace.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ rule before it had ended the visit. How far the pattern was then followed makes 
 node that is ruled out by its dtype or by the ops of its sources counts as one that is ruled out by
 anything else. Counting nodes by op is enough, because the first rule that answers ends a visit.
 Only tries in which the pattern is run take time of their own: those are timed, one by one. Never
-counts where nobody observes.
+counts where no observer is attached.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Try = tuple[Callable[..., Any], Rule, Spent]
 
 
 def _unheard(_rule: Rule, _node: UOp) -> None:
-    """Nobody is told of a decline."""
+    """Reports no decline."""
 
 
 def noting(gate: Callable[[UOp], bool], kept: list[UOp]) -> Callable[[UOp], bool]:
@@ -59,7 +59,8 @@ class Visits:
     """The visits of one walk to one matcher.
 
     `ended`: at how many nodes of an op a rule ended the visit, because it replaced the node or
-    failed. `spent`: the time of each rule whose pattern was run. `decline` is told of declines.
+    failed. `spent`: the time of each rule whose pattern was run. `decline` is called for each
+    decline.
     """
 
     def __init__(

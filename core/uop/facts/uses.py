@@ -1,7 +1,8 @@
 """Which lines of the user's program ask for a node, in each of its uses: equal nodes are one node,
-whoever asks for them.
+whichever line asks for them.
 
-Kept only while somebody observes. Never changes a node. Several lines are one text, a line each.
+Kept only while an observer is attached. Never changes a node. Several lines are one text, a line
+each.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class Program(Generic[N]):
         return self._lines.get(node, node.origin)
 
     def scheduled(self, nodes: Collection[N]) -> dict[N, str]:
-        """Kernels that compute these nodes have been made: whoever asks from here on wants them
+        """Kernels that compute these nodes have been made: a line that asks from here on wants them
         anew. The lines of those whose `origin` is not all."""
         self._scheduled.update(nodes)
         return {u: line for u in nodes if (line := self._lines.get(u)) and line != u.origin}
@@ -92,7 +93,7 @@ class Work(Generic[N]):
 
 
 class Nobody(Generic[N]):
-    """For rewrites outside of any such work: whatever they make or find, nobody asks for it."""
+    """For rewrites outside of any such work: no line asks for what they make or find."""
 
     def asked(self, node: N, line: str) -> None:
         """Notes that `line` asks for a node."""
@@ -127,6 +128,7 @@ class KernelLines(Generic[N]):
         self.add(ast, lines)
 
     def of(self, ast: N) -> dict[N, str]:
-        """The lines of each node; empty where nobody observed how the kernel was built."""
+        """The lines of each node; empty where no observer was attached when the kernel was
+        built."""
         root = self._roots.get(ast)
         return {**self._below.get(ast, {}), **({} if root is None else {ast: root})}

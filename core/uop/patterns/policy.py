@@ -1,7 +1,7 @@
 """`Policy`: compiles otherwise, to see what a rule is good for or at which match something breaks.
 
 `with following(Policy(skip={"add_zero"})):` holds for the rewrites of a block, in its thread. Where
-none is set, a rewrite asks once and pays nothing else. Never chooses: whoever sets it does.
+none is set, a rewrite asks once and pays nothing else. Never chooses: the block that sets it does.
 """
 
 from __future__ import annotations

@@ -118,7 +118,7 @@ def problem_lines(problems: Sequence[Row]) -> Iterator[Line]:
 
 
 def note_lines(since: Row) -> Iterator[Line]:
-    """Who made the run, where it was not made here, and what has become of its files and rules."""
+    """Who made the run, where it was not made here, and how its files and rules have changed."""
     for note in since["notes"]:
         yield Styled("note: ", "changed"), note["what"]
         yield Styled(f"  {note['hint']}", "hint")

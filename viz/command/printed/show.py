@@ -332,7 +332,7 @@ def _today(since: Row | None) -> str:
 
 
 def _call(call: str, states: dict[str, str]) -> str:
-    """A line of the user's program, with what has become of its file."""
+    """A line of the user's program, with how its file has changed."""
     place, called = split_origin(call)
     state = states.get(place.rpartition(":")[0])
     said = {"changed": ", file changed since the run", "gone": ", file gone"}.get(state or "", "")

@@ -4,7 +4,7 @@ The key of a node is made of its op, dtype, argument and tag in canonical form
 (viz/compare/matching/canonical.py) and of the keys of its sources, in order. Sources have smaller
 numbers than their users, so one pass in their order makes all of them, however deep the graph is.
 Keys are 64 bits wide: among a million nodes two different ones share a key with a probability of
-1 in 30 million; whoever makes a trace for it can do that on purpose. Never looks at lines, nor at
+1 in 30 million; a trace can be crafted so that it happens. Never looks at lines, nor at
 numbers of nodes.
 """
 

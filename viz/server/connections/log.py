@@ -1,4 +1,4 @@
-"""What the server says in the terminal: little, whoever asks it for whatever, and in plain text.
+"""What the server prints in the terminal: little, whatever is requested, and in plain text.
 
 Any program of this machine can connect. It must not fill a log, nor write to the user's terminal.
 """

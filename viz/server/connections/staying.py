@@ -1,4 +1,4 @@
-"""How long a viewer stays: while its program runs, and then until nobody has looked at the page for
+"""How long a viewer stays: while its program runs, and then until the page has been closed for
 some time.
 
 Of programs that run one after another, few pages are ever opened. Viewers that wait for the first

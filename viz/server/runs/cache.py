@@ -26,7 +26,7 @@ class Cache(Generic[K, V]):
         self._lock = threading.Lock()
 
     def get(self, key: K) -> V | None:
-        """The value of `key`, which is thereby used; None where it is not kept."""
+        """The value of `key`, which becomes the most recently used; None where it is not kept."""
         with self._lock:
             found = self._values.get(key)
             if found is None:

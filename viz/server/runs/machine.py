@@ -45,8 +45,8 @@ class Machine:
         """Counts what may have changed answers about every run."""
         self.last_request = time.monotonic()
         self.stays: int | None = None
-        """Seconds that the page of a program stays after its end while nobody looks at it; None: it
-        is served until somebody stops it."""
+        """Seconds that the page of a program stays after its end while it is closed; None: it
+        is served until it is stopped."""
         self._serials = itertools.count()
         self._gone: list[Callable[[int], None]] = []
         self.can: Callable[[], dict[str, Any]] = dict

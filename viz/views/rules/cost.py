@@ -17,7 +17,7 @@ from viz.views.process import Process
 from viz.views.rules.times import NO_TIME, try_times
 
 _ROW: Final = 300
-"""Bytes of what is said of a rule in a pass."""
+"""Bytes of the answer about a rule in a pass."""
 
 
 @dataclass

@@ -25,7 +25,7 @@ MAX_PARTS: Final = 20_000
 _PART: Final = 1000
 """Bytes of a part of a pattern, apart from its texts."""
 _ROW: Final = 1000
-"""Bytes of what is said of a rule."""
+"""Bytes of the answer about a rule."""
 
 
 class Rulebook:

@@ -168,7 +168,7 @@ class Index:
         found = self._origins.get(rewrite.context)
         if found is None:
             found = origins.within(self._graph_of(rewrite))
-            if found != origins.alone:  # else the trace may yet say it
+            if found != origins.alone:  # else the trace may still get it
                 self._origins[rewrite.context] = found
         return found
 

@@ -1,1 +1,1 @@
-"""What has become, since a run, of the files and rules that its trace names, and who made it."""
+"""How the files and rules that a trace names have changed since the run, and who made it."""

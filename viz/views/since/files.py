@@ -1,4 +1,4 @@
-"""The files that a run names: which of them may be looked at today, and what has become of them.
+"""The files that a run names: which of them may be read today, and how they have changed.
 
 A file is opened where a recording of this user vouches for it (`viz/vouching.py`), and, for a run
 of a compiler that is installed, where it is a file of that; no other one is. Never says what is in

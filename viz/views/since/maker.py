@@ -26,7 +26,7 @@ _WORD: Final = 60
 class Maker:
     """Who made a trace. `compiler` and `version`: as the trace has them, "" for what it does not
     say; `own`: it is of `core`'s graphs; `same`: and of this very version; `here`: it says that
-    it was made on this machine, and nobody else has signed it; `elsewhere`: that it was not, or
+    it was made on this machine, and no one else has signed it; `elsewhere`: that it was not, or
     that another user has; a copy may say neither. `reader`: the version of this installation."""
 
     compiler: str
@@ -66,6 +66,6 @@ def own_version() -> str:
 
 
 def _of_another_user(processes: Sequence[Process]) -> bool:
-    """Whether somebody has signed files of the run who is not this user."""
+    """Whether someone other than this user has signed files of the run."""
     signed = [part for process in processes for part in process.file.user_lines if part.proof]
     return bool(signed) and not any(is_vouched(p.file, p.digest, p.proof) for p in signed)

@@ -57,7 +57,7 @@ def since_data(
 def _rules_today(
     rules: Mapping[int, RuleRecord], files: NamedFiles
 ) -> Iterable[tuple[int, RuleToday]]:
-    """What has become of each rule of which it can be told."""
+    """How each rule has changed, as far as that is known."""
     today: dict[str, FileToday | None] = {}
     for number, rule in rules.items():
         if rule.file not in today:

@@ -1,4 +1,4 @@
-"""What has become of rules since a run: whether the text of each still stands in its file.
+"""How rules have changed since a run: whether the text of each is still in its file.
 
 Compares lines; never runs or parses them.
 """
@@ -40,7 +40,7 @@ class FileToday:
                 self._functions.setdefault(function[1], at)
 
     def find(self, name: str, source: str, line: int) -> RuleToday | None:
-        """What has become of the rule `name`, whose text `source` began at `line`. None where the
+        """How the rule `name` has changed, whose text `source` began at `line`. None where the
         trace has no text of it."""
         text = [part.rstrip() for part in source.rstrip("\n").split("\n")]
         if _CUT.fullmatch(text[-1]):

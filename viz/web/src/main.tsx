@@ -62,7 +62,7 @@ const PATIENCE_MS = 2000;
 async function start(): Promise<void> {
   await resumeAddress();
   const embedded = embeddedBackend();
-  // Before the token is kept: whoever left a worker at this port would read it there.
+  // Before the token is kept: a service worker left at this port could read it there.
   if (!embedded && (await removeWorkers())) dropToken();
   const backend = embedded ?? httpBackend(startToken(), undefined, undefined, firstAnswers());
   connect(backend);

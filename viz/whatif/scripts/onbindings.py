@@ -74,7 +74,7 @@ def bindings() -> Any:
 
 
 def call(driver: Any, name: str, *arguments: Any) -> Any:
-    """The result of a function of the driver; ends with what it says where it fails."""
+    """The result of a function of the driver; exits with its error where it fails."""
     code, *results = getattr(driver, name)(*arguments)
     if int(code) != 0:
         said = driver.cuGetErrorString(code)[1]

@@ -260,7 +260,7 @@ class _Compiling:
             self._fail(task, error)
 
     def _fail(self, task: _Task, error: ServerError) -> None:
-        if task.browser:  # what WebGPU does not have is said where somebody runs the kernel
+        if task.browser:  # what WebGPU lacks is reported where the kernel is run
             said = {"what": error.what, "where": error.where, "hint": error.hint}
             for kernel in task.kernels:
                 self._run.shaders.add(kernel, {"error": said})

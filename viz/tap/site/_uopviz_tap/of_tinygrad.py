@@ -3,7 +3,7 @@
 `PatternMatcher.rewrite` is replaced by one that does the same and tells of matches;
 `graph_rewrite` and the decorators of groups are wrapped before other modules take them. tinygrad's
 own tracking stays off. What tinygrad does between two matches, rebuilding users of what was
-replaced, it tells nobody: the reader of the stream derives it.
+replaced, it does not report: the reader of the stream derives it.
 """
 
 from __future__ import annotations

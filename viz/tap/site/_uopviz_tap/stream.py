@@ -96,7 +96,7 @@ class Stream:
             while data:
                 data = data[os.write(self._file, data) :]
         except OSError:
-            self.is_open = False  # nobody reads any more, or the disk is full
+            self.is_open = False  # the reader has gone, or the disk is full
 
     def end(self) -> None:
         """The process ends."""

@@ -45,7 +45,7 @@ export interface Answers {
   timeline: { takes: []; gives: TimelineData };
   /** The lines of the user's program, and the kernels that they became. */
   userLines: { takes: []; gives: UserFile[] };
-  /** Who made the run, and what has become of its files and rules since. */
+  /** Who made the run, and how its files and rules have changed since. */
   since: { takes: []; gives: Since };
   /** One graph_rewrite with all of its steps. */
   bundle: { takes: [rewrite: number]; gives: Bundle };

@@ -1,5 +1,5 @@
 /**
- * What the page asks for, whoever answers: a server (http.ts) or the exported file itself
+ * What the page asks for, from either source: a server (http.ts) or the exported file itself
  * (embedded.ts). Both may have several runs, each with a letter for its name; one is the case of
  * one. Never caches and never interprets: it moves messages.
  */
@@ -221,7 +221,7 @@ export interface ServerActions {
   exportedFile(job: number, signal: AbortSignal): Promise<Blob>;
 }
 
-/** An error with what happened, where, and what to do. `lost`: nobody answered at all. */
+/** An error with what happened, where, and what to do. `lost`: there was no answer. */
 export class DataError extends Error implements ApiProblem {
   constructor(
     readonly what: string,

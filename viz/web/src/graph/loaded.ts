@@ -95,7 +95,7 @@ export class Loaded {
     for (const s of group.heads.slice(0, OPEN_AT_ONCE)) this.opened.add(s);
   }
 
-  /** Lays out everything, for the scope "all". False: something newer is wanted by now. */
+  /** Lays out everything, for the scope "all". False: something newer is wanted. */
   async layOutAll(view: Viewport, signal: AbortSignal, busy: Busy): Promise<boolean> {
     let share = 0;
     let text = "Laying out the graph";

@@ -32,7 +32,7 @@ export class Views {
   selected: number | null = null;
   /** The whole picture is in view: resizing fits it again. */
   fitted = true;
-  /** The first view, where nobody has moved a camera since: resizing makes it anew. */
+  /** The first view, where no camera has moved since: resizing makes it again. */
   private first = true;
 
   constructor(

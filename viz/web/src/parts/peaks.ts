@@ -12,7 +12,7 @@ import { capital } from "../state/format";
 export const peaks = signal<ReadonlyMap<string, Peak>>(new Map());
 /** What is being measured says how far it is; null: nothing is. */
 export const measuring = signal<string | null>(null);
-/** Whether what was measured before is known: until then nobody is asked to measure again. */
+/** Whether what was measured before is known: until then measuring is not offered. */
 export const peaksKnown = signal(false);
 let asked: Promise<void> | null = null;
 

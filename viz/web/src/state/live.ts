@@ -81,7 +81,7 @@ async function tick(backend: Backend): Promise<void> {
   if (!answered || backend.server) schedule(backend);
 }
 
-/** Asks which runs are open. Rejects where nobody says. */
+/** Asks which runs are open. Rejects where that is unknown. */
 export async function refreshRuns(backend: Backend): Promise<readonly RunName[]> {
   runsAsked = performance.now();
   const found = await backend.runs();
@@ -128,7 +128,7 @@ export async function turnTo(
 async function refresh(backend: Backend, firstPage?: () => Promise<void>): Promise<boolean> {
   const name = runName.peek();
   const of = backend.of(name);
-  /** Another run is shown by now. */
+  /** Another run is shown now. */
   const isLeft = (): boolean => runName.peek() !== name;
   if (performance.now() - runsAsked >= SETTLED_MS && (backend.server || !openRuns.peek().length))
     refreshRuns(backend).catch(() => undefined); // why not, the run's own answer says

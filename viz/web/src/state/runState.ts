@@ -77,7 +77,7 @@ export function createRunState() {
   let lastStep = 0;
   /**
    * The current step, always within the loaded pass; while another pass is on its way, the step that
-   * was looked at, so that no panel shows one that nobody asked for.
+   * was looked at, so that no panel shows one that was not asked for.
    */
   const step = computed(() => (lastStep = arrived.value ? wantedStep() : lastStep));
 

@@ -123,7 +123,7 @@ export const contextTitle = (role: "kernel" | "schedule"): string =>
 /** A device by what people call it. */
 export const deviceTitle = (device: string): string => dialect()?.devices?.[device] ?? device;
 
-/** Whether a device is the one whose results others are compared with: nobody times it. */
+/** Whether a device is the one whose results others are compared with, which is not timed. */
 export const isReference = (device: string): boolean =>
   device !== "" && device === dialect()?.reference;
 

@@ -168,7 +168,7 @@ export interface SourceName {
   a: boolean;
   b: boolean;
   equal: boolean;
-  /** Not recorded on both sides: compiled when somebody asked for it, with the code that was
+  /** Not recorded on both sides: compiled on request, with the code that was
    * installed then. Missing in older exports. */
   onRequest?: boolean;
 }

@@ -76,8 +76,8 @@ export interface Run {
   /** The kinds of inputs that the workbench can run a kernel on. Missing in older exports. */
   inputs?: { kind: string; title: string }[];
   targets: string[];
-  /** Seconds that the page of a program stays after its end while nobody looks at it; null: it is
-   * served until somebody stops it. Missing in exported files. */
+  /** Seconds that the page of a program stays after its end while it is closed; null: it is
+   * served until it is stopped. Missing in exported files. */
   stays?: number | null;
   /** The command that opens the run again. Missing in exported files. */
   again?: string;
@@ -177,7 +177,7 @@ export interface Maker {
   reader: string;
 }
 
-/** What has become of a run since. In an exported file: until it was exported. */
+/** What has changed since a run. In an exported file: until it was exported. */
 export interface Since {
   /** null: not known. */
   maker: Maker | null;

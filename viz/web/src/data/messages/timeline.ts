@@ -48,7 +48,7 @@ export interface DeviceTrack extends TrackHead {
 export interface MemoryTrack extends TrackHead {
   kind: "memory";
   bytes: number[];
-  /** Of each time the allocation that begins, and once more that ends; 0: nobody knows. */
+  /** Of each time the allocation that begins, and once more that ends; 0: unknown. */
   numbers: number[];
   /** Bytes of one that begins; what is the first to write it, and the user's lines, one name with
    * line breaks. */

@@ -4,7 +4,7 @@
  */
 import type { Ask } from "../backend";
 
-/** ms after which what nobody has asked for is forgotten: it may be old by then. */
+/** ms after which what has not been asked for is dropped: it may be stale by then. */
 export const FORGOTTEN_MS = 2000;
 
 /** `ask`, with `paths` asked now; who asks for one of them first gets that answer. */

@@ -1,7 +1,7 @@
 /**
  * The whole picture in a corner, with a frame around what is in view; a press goes there.
  *
- * Shown while somebody pans or zooms, and while the change or what is selected is out of view. Takes the
+ * Shown while the reader pans or zooms, and while the change or what is selected is out of view. Takes the
  * corner that is free when a view is made, and keeps it: it never jumps while someone steps. Hidden while
  * everything fits, in panes too low for it, and where it would cover what changed or what is selected. The blocks are drawn once per step, the frame at every move.
  */

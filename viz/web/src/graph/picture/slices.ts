@@ -3,7 +3,7 @@
 /** Time per slice, ms: leaves room for a frame. */
 const SLICE = 8;
 
-/** The work was replaced by newer work; nobody waits for it. */
+/** The work was replaced by newer work, and is no longer wanted. */
 export class Cancelled extends Error {
   constructor() {
     super("cancelled");

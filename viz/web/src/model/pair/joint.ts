@@ -121,7 +121,7 @@ class Mover {
   }
 }
 
-/** From the last state of A to the first one of B; nobody is shown it as a step. */
+/** From the last state of A to the first one of B; it is not shown as a step. */
 function turn(a: Bundle, b: Bundle, moved: Mover): Step {
   const { initial } = b;
   const set: Step["set"] = initial.slot.map((s, i) => [

@@ -105,7 +105,7 @@ export const inspectorCommands: readonly Command[] = [
   },
 ];
 
-/** Filters to the rule of the step, or to the node while that is told of; takes filters away again. */
+/** Filters to the rule of the step, or to the node while its tab is open; removes filters again. */
 function only(): void {
   const { slot, tab } = view.peek();
   if (filtered.peek()) clearFilters();

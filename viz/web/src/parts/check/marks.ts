@@ -45,7 +45,7 @@ export interface Whole {
   texts: number;
   /** That were not run. */
   unrun: number;
-  /** Of these, those that nobody asked for. */
+  /** Of these, those that were not asked for. */
   unasked: number;
 }
 

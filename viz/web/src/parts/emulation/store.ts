@@ -27,7 +27,7 @@ export const state = signal<State>({ kind: "idle" });
 export const emulation = signal<Emulation | null>(null);
 /** Whether the text that the user edits is emulated, where there is one. */
 export const wantsEdited = signal(true);
-/** What was emulated of the kernel before, here or by whoever exported the run, the newest last; null:
+/** What was emulated of the kernel before, here or by the exporter of the run, the newest last; null:
  * not known yet. */
 export const held = signal<readonly Emulation[] | null>(null);
 let job: AbortController | null = null;
@@ -185,7 +185,7 @@ const emulates = (column: string): string | null =>
     (e) => e.device.includes(":EMU") && !e.missing && columnKey(e) === column,
   )?.device ?? null;
 
-/** Opens the page of the emulator, which emulates by itself what nobody has yet. */
+/** Opens the page of the emulator, which emulates what has not been emulated yet. */
 export function openEmulator(): void {
   if (!isOpen.peek()) go({ page: EMULATOR });
 }

@@ -45,7 +45,7 @@ export function possibleColumns(
 }
 
 /**
- * The columns to show: those that somebody `wished` for, or else a choice. Where nothing can be
+ * The columns to show: those that the reader `wished` for, or else a choice. Where nothing can be
  * compiled, in an exported file and for another compiler's trace, only what is at hand.
  */
 export function columnsToShow(
@@ -60,7 +60,7 @@ export function columnsToShow(
 }
 
 /**
- * The columns of a page that nobody has set. What another compiler calls its texts comes first; then
+ * The columns of a page where none were chosen. What another compiler calls its texts comes first; then
  * of each main kind its best target, recorded before compilable, NVIDIA and AMD next to each other.
  */
 export function chooseColumns(

@@ -79,7 +79,7 @@ export function RuleText({ rule, matched = false, state, counts, actions }: Rule
   );
 }
 
-/** What has become of the rule, where its file no longer says the same at the same place. */
+/** How the rule has changed, where its file no longer says the same at the same place. */
 function Today({ rule }: { rule: Rule }) {
   const today = ruleToday(rule.id);
   if (!today) return null;

@@ -50,7 +50,7 @@ export function Outcome({ r, runs }: OutcomeProps) {
   );
 }
 
-/** All of it as lines of text, to send to somebody. */
+/** All of it as lines of text, to be sent. */
 export const resultText = (r: RunResult, name: string): string =>
   [
     `${name}: ${r.equal === null ? "not compared" : r.equal ? "equal to the reference" : "DIFFERS from the reference"}`,

@@ -248,7 +248,7 @@ export function runEdited(column: string | null = editableColumn.peek()): void {
   void launch({ device, opts, skip, source }).then(noted);
 }
 
-/** Takes what comes of running an edit: why it did not run, or null. `column` is of the current kernel. */
+/** Takes the outcome of running an edit: why it did not run, or null. `column` is of the current kernel. */
 export function outcomeOf(column: string, ran: Edit): (problem: ApiProblem | null) => void {
   const name = nameOf(column);
   return (problem) => {

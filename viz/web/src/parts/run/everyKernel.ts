@@ -1,4 +1,4 @@
-/** All kernels of the run on the GPU of this browser, one after the other: so that whoever reads a report can
+/** All kernels of the run on the GPU of this browser, one at a time: so that the reader of a report can
  * say whether it is slow, or wrong, on theirs as well. */
 import { computed, effect, signal } from "@preact/signals";
 import { asProblem, isAbort } from "../../data/backend";
@@ -104,7 +104,7 @@ export function totalsOf(all: readonly Replayed[]): Totals {
   return totals;
 }
 
-/** All of it as lines of text, to send to somebody. */
+/** All of it as lines of text, to be sent. */
 export function replayText(all: readonly Replayed[]): string {
   const { recorded, here, equal, differs, failed } = totalsOf(all);
   const lines = all.map(({ of, result, problem }) => {

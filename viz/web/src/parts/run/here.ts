@@ -1,4 +1,4 @@
-/** Kernels run on the GPU of this browser. In an exported file the code comes from whoever made the file: it
+/** Kernels run on the GPU of this browser. In an exported file the code comes from the author of the file: it
  * runs once the reader has said so. */
 import { computed, signal } from "@preact/signals";
 import { BROWSER } from "../../data/browser";

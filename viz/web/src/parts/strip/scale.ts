@@ -93,7 +93,7 @@ export function ticks(scale: Scale, most: number): number[] {
   return out;
 }
 
-/** Height of a bar: by the root of the change, so that one giant hides nobody. */
+/** Height of a bar: by the root of the change, so that one large bar hides no others. */
 export function barHeight(size: number, biggest: number, height: number): number {
   if (size <= 0) return 1;
   return Math.max(2, Math.sqrt(size / Math.max(1, biggest)) * height);

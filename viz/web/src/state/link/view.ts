@@ -35,7 +35,7 @@ export interface View {
   rule: number | null;
   op: string | null;
   node: number | null;
-  /** Whether the step or the selected node is told of, or why a rule did not fire. */
+  /** Which tab is open: the step, the selected node, or why a rule did not fire. */
   tab: Tab;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What has become, since the run, of its files and rules, and who made it. Asked once the page has
+ * How the files and rules of the run have changed since, and who made it. Asked once the page has
  * drawn something, and again when the program has ended or the reader comes back to the page: files
  * change in an editor beside it.
  */
@@ -19,9 +19,9 @@ export const since = signal<Since | null>(null);
 const states = computed(() => new Map(since.value?.files.map((one) => [one.file, one.state])));
 const rulesToday = computed(() => new Map(since.value?.rules.map((one) => [one.rule, one])));
 
-/** What has become of a file, by its name as places show it; null where that is not known. */
+/** How a file has changed, by its name as places show it; null where that is not known. */
 export const stateOf = (file: string): FileState | null => states.value.get(file) ?? null;
-/** What has become of a rule that is not as it was. */
+/** How a rule has changed. */
 export const ruleToday = (rule: number): RuleToday | null => rulesToday.value.get(rule) ?? null;
 
 /**

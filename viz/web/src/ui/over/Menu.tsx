@@ -83,7 +83,7 @@ function Popup({ anchor, label, class: more, close, children }: PopupProps) {
       el.style.top = `${top}px`;
     };
     place();
-    const sizes = new ResizeObserver(place); // what it says may come later
+    const sizes = new ResizeObserver(place); // its content may come later
     sizes.observe(el);
     const chosen = el.querySelectorAll<HTMLElement>('.mi[aria-checked="true"]');
     const first = el.querySelector<HTMLElement>("input, .mi") ?? el;

@@ -107,7 +107,7 @@ const damaged = (): GpuProblem =>
   new GpuProblem(
     "What this file has of the kernel for WebGPU is damaged",
     "WebGPU",
-    "Ask whoever made the file to export it again.",
+    "Ask the author of the file to export it again.",
   );
 
 const tooLarge = (): GpuProblem =>

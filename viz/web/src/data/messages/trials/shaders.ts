@@ -1,4 +1,4 @@
-/** A kernel as WGSL, with all that a browser needs to run it and to judge what comes of it. */
+/** A kernel as WGSL, with all that a browser needs to run it and to judge its outcome. */
 import type { ApiProblem } from "../job";
 import type { Numeric } from "./workbench";
 

@@ -8,7 +8,7 @@ import { passes, shownPairs } from "./walk";
 import { litSlots } from "./lines";
 import { compareLink, show } from "./link";
 
-/** The stage of the walk while it is on the page, and what it says. */
+/** The stage of the walk while it is on the page, and its message. */
 export const stage = signal<Stage | null>(null);
 export const stats = signal<StageStats | null>(null);
 export const busy = signal<{ text: string; progress: number } | null>(null);

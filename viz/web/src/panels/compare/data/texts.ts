@@ -1,6 +1,6 @@
 /**
  * The texts of the selected scope: which there are on either side, which are shown, and what they
- * hold. One that was not recorded is compiled for both sides when somebody asks for it.
+ * hold. One that was not recorded is compiled for both sides on request.
  */
 import { batch, computed, effect, signal } from "@preact/signals";
 import { asProblem, isAbort } from "../../../data/backend";
@@ -130,7 +130,7 @@ const sources = computed(() => watchedScope.answer.value?.sources ?? []);
 export const sourceOf = (key: string): SourceName | undefined =>
   sources.value.find((s) => columnKey(s) === key);
 
-/** Whether the scope can be compiled on request: a kernel that is not the text that somebody edited. */
+/** Whether the scope can be compiled on request: a kernel whose text was not edited. */
 export const canCompile = computed(() => {
   const runs = comparison.value?.runs;
   return (

@@ -60,7 +60,7 @@ export const linesOfHistory = computed(() => {
   });
 });
 
-/** The scope whose lineage is wanted next; null while nobody looks, or when all is here. */
+/** The scope whose lineage is wanted next; null while the history is closed, or complete. */
 const wanted = computed<number | null>(() => {
   const { page, tab } = view.value;
   if (page !== "graphs" || tab !== "node" || selectedNode.value === null) return null;

@@ -137,7 +137,7 @@ function Asked({ open }: { open: boolean }) {
   );
 }
 
-/** The answer, or what is said in its place. */
+/** The answer, or a message in its place. */
 function Said() {
   const problem = watchedWhy.error.value;
   const { value, isOld } = useHeld(watchedWhy.answer.value, whyLink.value.rule);

@@ -289,7 +289,7 @@ function Status({ line }: { line: Line }) {
 const title = (line: Line): string =>
   `${short(line.calls || line.name, 500)}${line.place ? ` (${short(line.place, 300)})` : ""}`;
 
-/** Checks the run from here; what comes of it stands in the control of checks, which opens. */
+/** Checks the run from here; the result is in the control of checks, which opens. */
 function Checks() {
   const scope = subjectScopes.value[0];
   return (

@@ -25,7 +25,7 @@ export interface Moment {
   peak: boolean;
   /** Largest first. */
   alive: readonly Allocation[];
-  /** Bytes of allocations that began before the recording, or of which it says nothing. */
+  /** Bytes of allocations that began before the recording, or that it does not have. */
   unknown: number;
 }
 

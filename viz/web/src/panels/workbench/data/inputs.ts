@@ -48,7 +48,7 @@ export function chooseInputs(kind: string): void {
 }
 
 /** How a trace comes to hold what this kernel reads. The name is a stranger's: only a plain one is
- * part of what somebody may paste into a shell. */
+ * part of a command that may be pasted into a shell. */
 function howToCapture(): string {
   const name = kernel.value?.name ?? "";
   const pattern = /^\w{1,200}$/.test(name) ? name : "'*'";
