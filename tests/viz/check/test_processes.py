@@ -87,5 +87,5 @@ def test_results_are_kept_for_whoever_opens_the_run_later(grown: Store) -> None:
 def test_a_file_that_is_gone_is_said(grown: Store) -> None:
     files = tuple(file.path.name for file in grown.files)
     (grown.path.parent / files[1]).unlink()
-    with pytest.raises(TraceError, match="are others by now"):
+    with pytest.raises(TraceError, match="have been replaced"):
         check_part(Part(str(grown.path), (2 * STRIDE + 1,), files=files))
