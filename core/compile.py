@@ -44,7 +44,7 @@ ASSEMBLERS: Final[Mapping[Family, Callable[[Artifact, str, Sequence[UOp]], Artif
     "cpu": cpu_assembly,
     "amd": amd_isa,
 }
-"""What is compiled further, from the first source, by the LLVM that is always there."""
+"""Texts that the bundled LLVM compiles from the first source."""
 
 _compiling: Final = RLock()
 """Held while compiling, so that threads that want one kernel get one object."""
@@ -54,11 +54,11 @@ def compile_kernel(
     ast: UOp, target: Target, opts: Sequence[Opt] | None = None, report: str = ""
 ) -> Program:
     """The program of a kernel AST. The same arguments give the same object, unless a policy is in
-    force: what is compiled under it is not kept.
+    force: programs compiled under one are not cached.
 
     `opts` are applied instead of the heuristic's; () applies none. `report`: a text for observers
-    on the search that found the opts of the AST. Raises CompileError where a pass fails and
-    RenderError where a node has no text.
+    on the search that found the opts of the AST. Raises CompileError where a pass fails,
+    RenderError where a node cannot be rendered.
     """
     check_ast(ast, "compile_kernel")
     chosen = () if opts is None and NOOPT else None if opts is None else tuple(opts)
@@ -108,7 +108,7 @@ def _compile(ast: UOp, target: Target, opts: tuple[Opt, ...] | None, report: str
 def _programs(
     sink: UOp, kind: str, target: Target, name: str
 ) -> tuple[tuple[UOp, ...], tuple[UOp, ...]]:
-    """The linear program of a kernel, and what it is for one kind of text, which is verified."""
+    """The linear program of a kernel, and its verified form for one kind of text."""
     own = lower_to_text(sink, kind, target)
     uops = tuple(program_of(sink))
     lowered = uops if own is sink else tuple(program_of(own))
@@ -119,7 +119,7 @@ def _programs(
 
 
 def _calls(ast: UOp) -> tuple[str, ...]:
-    """The user's lines and calls behind a kernel; of one written by hand, first the call of it."""
+    """The user's lines and calls behind a kernel; for one written by hand, its call comes first."""
     known = kernel_lines.of(ast)
     lines = calls_of(ast.toposort(), known.get if known else line_of)
     written = lines_in(known.get(ast, ast.origin)) if is_lowered(ast) else ()

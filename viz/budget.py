@@ -1,9 +1,9 @@
 """What one answer about a trace may cost: memory, items and processor time.
 
-A few bytes of a trace may unpack to millions of items. So whatever unpacks, decodes or walks first
-takes what it is about to make or to look at from the budget in force. What does not fit is
-left out, and the answer says so; an answer that cannot do without it is a BudgetError. Never
-measures what is there already, and never waits.
+A few bytes of a trace may unpack to millions of items. So code that unpacks, decodes or walks first
+takes what it is about to make or read from the budget in force. What does not fit is left out, and
+the answer says so; an answer that cannot do without it is a BudgetError. Never measures what is
+there already, and never waits.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _OFTEN: Final = 4_000
 
 
 class TooHeavyError(Exception):
-    """An answer is not light. No BudgetError: what is left out of an answer is left out of one that
-    had all that it may cost."""
+    """An answer is not light. Not a BudgetError: parts are left out only of answers that used their
+    whole budget."""
 
 
 class Budget:

@@ -1,6 +1,6 @@
 """Kernels that are run together again and again: one by one at first, then as one graph of their
-device, if it has graphs. A launch of each costs a few microseconds of the processor; a graph's, one
-of them all.
+device, if it has graphs. Each launch costs a few microseconds of the processor; a graph costs one
+launch for all of them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Moved = Callable[[], Sequence[Item]]
 
 
 class Batch:
-    """Items with memory that stays where it is between runs, but for what is moved."""
+    """Items whose memory stays in place between runs, except for what is moved."""
 
     def __init__(self, items: Sequence[Item]) -> None:
         self._first = items
@@ -47,8 +47,8 @@ class Batch:
         return self._items
 
     def move(self, items: Moved, memory: Mapping[UOp, UOp], values: Mapping[str, int]) -> None:
-        """From here on, the items are those that `items` gives: with other BUFFERs in place of some
-        that they had at first, and other values of variables."""
+        """Replaces the items by those that `items` gives, with other BUFFERs for some and other
+        values of variables."""
         self._items, self._memory, self._values = items, memory, values
         if self._graph is None:
             self._ran = self._ran and self._moves
@@ -65,7 +65,7 @@ class Batch:
         watched = attached() is not None or DEBUG or in_force()
         if awaited and not watched:
             watched = concerns(self.items)
-            # a launch that is captured counts as one that has run, on the memory that is captured
+            # a captured launch counts as run, on the captured memory
             watched = watched or (self._graph is None and concerns(self._first))
         if self._plain or not self._ran or watched:
             run_schedule(self.items)

@@ -24,7 +24,7 @@ class Placing(TypedDict, total=False):
     device: DeviceLike
     """Where the learning rate and running powers are; by default where the first parameter is."""
     fused: bool
-    """Changes nothing: a step is scheduled as a whole in any case. For programs that give it."""
+    """Accepted for compatibility; has no effect: a step is always scheduled as a whole."""
 
 
 class Optimizer(ABC):
@@ -132,7 +132,7 @@ def _wide(dtype: DType) -> DType:
 
 
 def _at(number: Tensor, p: Tensor) -> Tensor:
-    """A number of the optimizer in the dtype of a parameter, and where that is."""
+    """A number of the optimizer, in the dtype and on the device of a parameter."""
     return number.cast(p.dtype).to(p.device)
 
 
@@ -439,8 +439,8 @@ class Muon(SGD):
     """SGD with momentum whose steps are made orthogonal, https://kellerjordan.github.io/posts/muon/
 
     For parameters with two axes or more, of which all but the first count as one: the step is
-    `Tensor.newton_schulz` of what SGD would go. The parameter shrinks by lr * weight_decay by
-    itself. Others keep their step: give them to another optimizer.
+    `Tensor.newton_schulz` of the step of SGD. The parameter shrinks by lr * weight_decay by itself.
+    Others keep their step: give them to another optimizer.
     """
 
     def __init__(

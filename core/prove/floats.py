@@ -29,10 +29,10 @@ _EXACT: Final = frozenset(
 )
 """Of floats, what has one result and is no arithmetic."""
 MIN_DECIDED: Final = 8
-"""Samples that have to be left where others are undecided."""
+"""The fewest decided samples that are enough where others are undecided."""
 MAX_FINITE: Final = 8
-"""One sample in so many may be undecided though both numbers in it are finite: what overflows on
-the way is mostly seen in the result."""
+"""One sample in so many may be undecided although both its numbers are finite: an overflow in
+between mostly shows in the result."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def is_exact(a: Term, given: frozenset[Term] = frozenset()) -> bool:
 
 
 def shared(a: Term, b: Term) -> frozenset[Term]:
-    """The floats that both are made of: whatever rounding gave them, both have the same number."""
+    """The floats that both are made of: however they were rounded, both have the same numbers."""
     left = {t for t in _outside_of(a) if dtypes.is_float(t.dtype)}
     return frozenset(left.intersection(_outside_of(b)) - {a, b})
 
@@ -176,7 +176,7 @@ def same_values(x: Array, y: Array) -> npt.NDArray[np.bool_]:
 
 
 def _special(samples: Samples, a: Term, b: Term, infinite: bool) -> npt.NDArray[np.bool_]:
-    """The samples in which an input is NaN (or infinite), or a value on the way is."""
+    """The samples in which an input is NaN (or infinite), or an intermediate value is."""
     found = np.zeros(samples.count, np.bool_)
     outside: list[Term] = []
     stack = [a, b]

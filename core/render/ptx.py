@@ -24,8 +24,8 @@ from core.uop.ops import GroupOp, Ops
 from core.uop.uop import UOp
 
 VERSIONS: Final = {75: "6.4", 80: "7.0", 86: "7.1", 87: "7.4", 89: "7.8", 90: "7.8", 100: "8.6"}
-"""The first version of the language for each compute capability (and for what is used of it, but
-for matrix instructions)."""
+"""The first version of the language for each compute capability (and for the features used, except
+matrix instructions)."""
 
 
 def render(uops: Sequence[UOp], name: str, target: Target) -> Rendered:

@@ -1,4 +1,4 @@
-"""Memory that kernels are to write which have not run: to read it is an error.
+"""Memory that is to be written by kernels that have not run yet: reading it is an error.
 
 `Tensor.schedule` leaves kernels to the caller, and a run may end between two of them. Until each
 kernel that writes some memory has run, its contents are undefined. The table is empty but
@@ -32,7 +32,7 @@ class Item(Protocol):
 
 
 class _Content:
-    """What is to be written to some memory: by how many launches, and who knows of them."""
+    """The outstanding writes to some memory: how many launches, and which schedules hold them."""
 
     __slots__ = ("begun", "hint", "launches", "why")
 
@@ -48,7 +48,7 @@ awaited: Final[WeakKeyDictionary[Buffer, _Content]] = WeakKeyDictionary()
 
 
 def expect(items: Iterable[Item], why: str, hint: str) -> None:
-    """From now on what `items` write has to be computed, by them or by others."""
+    """Marks what `items` write as not computed yet."""
     for item in items:
         for u in _written(item):
             buffer = _whole(buffer_of(u))
@@ -59,7 +59,7 @@ def expect(items: Iterable[Item], why: str, hint: str) -> None:
 
 
 def expect_rest(items: Sequence[Item], failed: Item, error: BaseException) -> None:
-    """A run of `items` ended within `failed`: what it and those after it write is not there."""
+    """A run of `items` ended in `failed`: what it and later ones write does not exist."""
     start = next(k for k, item in enumerate(items) if item is failed)
     rest = [i for i in items[start:] if not any(_whole(buffer_of(u)) in awaited for u in i.bufs)]
     why = f"the run that was to compute it ended with {type(error).__name__}"

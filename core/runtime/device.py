@@ -29,7 +29,7 @@ from core.runtime.webgpu.device import WebGpuDevice
 from core.uop.node import DeviceName
 
 DeviceLike: TypeAlias = str | Sequence[str] | None
-"""What users give: the name of a device, the names of several, or None for the default one."""
+"""What users pass: the name of a device, the names of several, or None for the default one."""
 
 MAKERS: Final[Mapping[str, Callable[[str], ComputeDevice]]] = {
     "CPU": CpuDevice,
@@ -43,7 +43,7 @@ MAKERS: Final[Mapping[str, Callable[[str], ComputeDevice]]] = {
     **dict.fromkeys(EMULATED, EmulatorDevice),
 }
 """How each kind of device is opened, given its canonical name. Behind the kind a name may have a
-number or, of an emulated device, a target: CPU:1, PTX:EMU:SM_75; behind DISK stands a file."""
+number or, of an emulated device, a target: CPU:1, PTX:EMU:SM_75; DISK is followed by a file."""
 
 ALIASES: Final[Mapping[str, str]] = {
     "PYTHON": "REFERENCE",
@@ -107,8 +107,8 @@ class Devices:
 
     @property
     def DEFAULT(self) -> str:
-        """The device of tensors that name none: DEV in the environment, or CPU. Raises EnvError
-        for a DEV that names none."""
+        """The device of Tensors for which none is given: DEV in the environment, or CPU. Raises
+        EnvError for a DEV that is no device."""
         if self._default is not None:
             return self._default
         try:

@@ -22,8 +22,8 @@ _SHIPPED: Final = str(Path(__file__).parent / "kernels")
 
 
 def call(function: Callable[P, T]) -> Callable[P, T]:
-    """`function`, whose nodes are marked with the line that called it, and with its name where
-    users write that: not with `__exit__`. A call from inside another one keeps the outer line."""
+    """`function`, with its nodes marked with the line that called it, and with its name if users
+    write it (not `__exit__`). A call from inside another one keeps the outer line."""
     name = "" if function.__name__.startswith("__") else function.__name__
 
     @functools.wraps(function)

@@ -17,7 +17,7 @@ from viz.share.svg import svg_text
 Bundle = Mapping[str, Any]
 """One pass as the page has it."""
 MOST_DRAWN: Final = 400
-"""Nodes of a graph that is drawn in a notebook: larger ones nobody can read."""
+"""Most nodes of a graph that is drawn in a notebook: larger ones cannot be read."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class Node:
 
     def history(self) -> list[Event]:
         """What happened to it in all passes of its kernel, from the user's graph on, oldest first.
-        Raises BudgetError where that cannot be told."""
+        Raises BudgetError where that takes too long."""
         return self._of.history(self.number, int(self._bundle["rewrite"]))
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""The dialect of torch.fx graphs: what the ops of ATen, of `prims` and of Python are to the eye."""
+"""The dialect of torch.fx graphs: how the ops of ATen, of `prims` and of Python are shown."""
 
 from __future__ import annotations
 

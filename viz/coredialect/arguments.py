@@ -1,4 +1,4 @@
-"""Arguments of `core`'s nodes: how people write them, and what of them lasts from run to run."""
+"""Arguments of `core`'s nodes: how people write them, and what of them is the same in every run."""
 
 from __future__ import annotations
 

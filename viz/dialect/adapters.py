@@ -1,4 +1,4 @@
-"""The adapters that come with uopviz: where their parts are. Imports none until it is asked for."""
+"""The adapters that come with uopviz: where their parts are. Imports each on demand."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from importlib import import_module
 from typing import Any, Final
 
 CORE: Final = "uopviz"
-"""The dialect of `core`, and of traces of before a trace said its dialect."""
+"""The dialect of `core`, and of older traces, which do not name their dialect."""
 
 
 @dataclass(frozen=True)
 class Adapter:
     """Where the parts of an adapter are, each as MODULE:NAME, or "" where it has none. Each is
-    imported when it is needed: a command line does not wait for a compiler."""
+    imported when it is needed: the command line need not wait for a compiler."""
 
     dialect: str
     """Its `Dialect`."""

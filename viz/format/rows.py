@@ -14,13 +14,13 @@ from viz.format.table import String, Table
 
 
 def plain_text(text: str) -> str:
-    """Text that SQLite takes: lone surrogates (undecodable file names) become "?"."""
+    """Text that SQLite accepts: lone surrogates (undecodable file names) become "?"."""
     return text[: schema.MAX_TEXT].encode("utf-8", "replace").decode()
 
 
 @dataclass(slots=True)
 class MetaRow:
-    """What ran where: a key of schema.META, and its value as JSON."""
+    """A fact of the whole run: a key of schema.META, and its value as JSON."""
 
     key: str
     value: str
@@ -104,7 +104,7 @@ class KernelRow:
 
 @dataclass(slots=True)
 class ArtifactHead:
-    """Which source text of a kernel there is. SQLite chooses the `id` of a new one."""
+    """A source text of a kernel, without its content. SQLite chooses the `id` of a new one."""
 
     id: int | None
     context: int
@@ -122,8 +122,8 @@ class ArtifactRow(ArtifactHead):
 
 @dataclass(slots=True)
 class BlockHead:
-    """Which packed data there is: a kind of `viz/format/schema.py`, the first number in it, and how
-    many it holds."""
+    """A packed block, without its data: a kind of `viz/format/schema.py`, the first number in it,
+    and how many it holds."""
 
     id: int
     kind: int
@@ -143,7 +143,7 @@ CONTEXTS: Final = Table("contexts", ContextRow)
 REWRITES: Final = Table("rewrites", RewriteRow)
 RULES: Final = Table("rules", RuleRow)
 SAME_AS: Final = "sameAs"
-"""Of a rule, in place of its texts: the number of the rule of the run's main file that has them."""
+"""In place of the texts of a rule: the number of the rule of the main file that has them."""
 RULE_TOTALS: Final = Table("rule_totals", TotalRow, "pass", "rule")
 KERNELS: Final = Table("kernels", KernelRow)
 ARTIFACTS: Final = Table("artifacts", ArtifactRow)

@@ -1,8 +1,8 @@
 """LLVM's text as a snapshot: an op for each function and each instruction.
 
 Read by lines: `%x = op ...` or `op ...` between `define ... {` and `}`; a label begins a block.
-Labels are text; a value that is defined further down, as a phi reads it, is a node of its own.
-Format: https://llvm.org/docs/LangRef.html
+Labels are text; a value that is defined later, as phis may read, is a separate node. Format:
+https://llvm.org/docs/LangRef.html
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ class _Reader:
             self._close()
 
     def _close(self) -> None:
-        """The function is over: names that no line has defined are counted."""
+        """Ends the function: names that no line has defined are counted."""
         self.made.unknown += len(self._undefined)
         self._function = None
 

@@ -2,8 +2,8 @@
 
 Read by lines, with brackets and strings respected: results stand before `=`, the first word is the
 op, other `%names` are what it reads, and a line that ends with `{` opens a region. That needs no
-grammar of any dialect; what no such line is, is counted. Format: https://mlir.llvm.org/docs/LangRef,
-"IR Printing" of https://mlir.llvm.org/docs/PassManagement.
+grammar of any dialect; other lines are counted. Format: https://mlir.llvm.org/docs/LangRef, "IR
+Printing" of https://mlir.llvm.org/docs/PassManagement.
 """
 
 from __future__ import annotations
@@ -49,9 +49,10 @@ _MARKS: Final = re.compile(rf"{_QUOTED}|[-=]>|[()\[\]{{}}<>,:]", re.DOTALL)
 _CODE: Final = re.compile(rf'(?:[^"/]|{_QUOTED}|/(?!/))*', re.DOTALL)
 """What stands in front of a comment."""
 _BEFORE: Final = 1000
-"""Characters in which the name of a function is looked for; of a location, those that count."""
+"""Characters in which the name of a function is searched; characters of a location that are
+read."""
 _LATER: Final = re.compile(r"(?:cond|do)\s*\{$")
-"""A region that begins on a line of its own, behind the op that it is of."""
+"""A region that begins on a separate line, after its op."""
 _BEGINS: Final = re.compile(r'\s*(?:"?builtin\.module"?|module|func\.func|"func\.func")\b.*[{]\s*$')
 """How a module begins, or a function that stands alone."""
 _OPENS: Final = {"(": ")", "[": "]", "{": "}", "<": ">"}
@@ -102,7 +103,7 @@ def dumps_in(lines: Iterable[str]) -> Iterator[Dump]:
             if current is not None:
                 yield current
             current = Dump("", "", "", False, "ptx" if target[1] == "NVPTX" else "amd_isa")
-        elif _MACHINE.match(line):  # after the selection of instructions, the text is another one
+        elif _MACHINE.match(line):  # after instruction selection, the text has another form
             if current is not None:
                 yield current
             current = None
@@ -250,7 +251,7 @@ class _Reader:
         if self._later is not None and _LATER.match(text):
             self._open(*self._later)
             return
-        if name[1]:  # the generic form: operands in brackets, which say nothing more
+        if name[1]:  # the generic form: operands in brackets, which add nothing
             rest = self._operands(op, rest.lstrip())
         opens = rest.rstrip().endswith("{")
         self._made.ops += 1
@@ -270,7 +271,7 @@ class _Reader:
             self._open(op, inner)
 
     def _no_op(self, text: str) -> None:
-        """What goes on with the op before it; all else is counted."""
+        """Continues the op before it; other lines are counted."""
         ops = self._scope.block.ops
         if ops and not ops[-1].blocks and text.startswith(("%", ":")):
             self._finish(ops[-1], text)
@@ -294,7 +295,7 @@ class _Reader:
         return value
 
     def _finish(self, op: Op, rest: str, opens: bool = False) -> list[tuple[str, str]]:
-        """What stands on the line of an op behind its name, or behind a region of it; the values
+        """The rest of the line of an op, after its name or after one of its regions; the values
         that are defined there for its region: names and types."""
         rest, place = _without_place(rest)
         if place.startswith("#"):

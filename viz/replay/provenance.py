@@ -2,9 +2,9 @@
 
 A rebuilt node has the origins of its older self. A node that a match made has those of a node that
 the match consumed and that did the same: a new LOAD comes from the old LOAD. Otherwise it has those
-of the node that was replaced, or, where that was only in the way (an INDEX that is pushed through
-the AST), of what it was pushed through. A node that no event made has no origin, but for those that
-only the linear program has. Works on the numbers of a trace and on live nodes alike.
+of the node that was replaced, or, where that was only passing through (an INDEX that is pushed
+through the AST), of what it was pushed through. A node that no event made has no origin, but for
+those that only the linear program has. Works on the numbers of a trace and on live nodes alike.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Provenance(Generic[N]):
         self.nbytes = 0
         """Bytes that the bit sets take, about."""
         self._set_bytes = len(ast) // 8 + 150
-        self._spend(len(ast) // 2)  # the bit of a node in the middle has half of the bytes
+        self._spend(len(ast) // 2)  # a bit set is half of the bytes long on average
         self._bits: dict[N, int] = {node: 1 << i for i, node in enumerate(ast)}
         self._ops = [op(node) for node in ast]
 
@@ -78,8 +78,8 @@ class Provenance(Generic[N]):
             self._bits[node] = other
 
     def _align(self, new: N, old: N, waiting: dict[N, None]) -> None:
-        """`new` did come from `old`; so did its sources from those of `old`, as far down as the two
-        are built alike. What is settled is taken out of `waiting`."""
+        """Records that `new` came from `old`, and its sources from those of `old`, as far down as
+        both have the same form. Removes what is settled from `waiting`."""
         stack = [(new, old)]
         while stack:
             node, was = stack.pop()
@@ -104,7 +104,7 @@ class Provenance(Generic[N]):
             self._bits[new] = self._bits.get(old, 0)
 
     def of(self, node: N) -> list[int]:
-        """Positions in the AST that a node comes from; none for a node of unknown descent."""
+        """Positions in the AST that a node comes from; none for a node of unknown origin."""
         return positions(self.bits(node))
 
     def bits(self, node: N) -> int:
@@ -116,9 +116,9 @@ class Provenance(Generic[N]):
         return {node: bits for node, bits in self._bits.items() if bits}
 
     def of_program(self, nodes: Iterable[N]) -> dict[N, int]:
-        """The bit sets of the nodes of a linear program. Stores in an IF are without the gate that
-        they had in the graph: each comes from the one with the gate, the IF and its end from the
-        stores of that gate. Any other node of unknown descent comes from what its sources do."""
+        """The bit sets of the nodes of a linear program. Stores in an IF lack the gate that they
+        had in the graph: each comes from the store with the gate, the IF and its end from the
+        stores of that gate. Any other node of unknown origin has the origins of its sources."""
         found = {node: self.bits(node) for node in nodes}
         waiting = self._unknown([node for node, bits in found.items() if not bits])
         if not waiting or not self._ops:

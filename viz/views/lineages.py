@@ -1,4 +1,5 @@
-"""The lineages of a run: where the nodes of its schedules and kernels come from, and go on.
+"""The lineages of a run: where the nodes of its schedules and kernels come from, and what they
+become.
 
 Each is worked out by `viz/views/lineage.py` within one file, a few are kept. Never changes the run.
 """
@@ -51,7 +52,7 @@ class Lineages:
 
     def _link(self, process: Process, data: dict[str, Any]) -> None:
         """The lineage of a compilation begins where that of its kernel does; and that of a schedule
-        goes on in all that its kernels were compiled to."""
+        continues in everything that its kernels were compiled to."""
         files = self._files
         if isinstance(process, Compilation):
             found = files.find(process.kernel, lambda f: f.contexts)

@@ -30,7 +30,7 @@ def is_compiled(number: int) -> bool:
 
 
 class Process:
-    """One file of the run, whose `dialect` that of its first file is."""
+    """One file of the run; `dialect` is that of the run's first file."""
 
     def __init__(self, file: TraceFile, number: int, dialect: RunDialect) -> None:
         self.file = file
@@ -78,5 +78,5 @@ class Process:
 
     @property
     def numbers(self) -> Numbers:
-        """The numbers in the run of all that this file numbers by itself."""
+        """The numbers in the run of what this file numbers itself."""
         return Numbers(self.id, self.node, self.rule)

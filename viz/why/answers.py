@@ -39,8 +39,8 @@ def why_declined(store: Store, rewrite: int, node: int, rule: int) -> dict[str, 
 
 @dataclass(frozen=True)
 class Call:
-    """The function of a rule that declined, to be called again: what a worker is asked (None: it is
-    not called), and what makes `WhyNot` of its answer, which raises BudgetError."""
+    """The function of a rule that declined, to be called again: the request to a worker (None: it
+    is not called), and what makes `WhyNot` of its answer, which raises BudgetError."""
 
     request: Mapping[str, Any] | None
     finish: Callable[[Any], dict[str, Any]]
@@ -71,8 +71,8 @@ def call_again(
 def why_given(
     store: Store, rewrite: int, node: int, rule: int, load: Path
 ) -> dict[str, Any] | None:
-    """The same as `why_declined`, for a rule of a file that the user names, which a process of its
-    own runs."""
+    """The same as `why_declined`, for a rule of a file that the user names, run in a separate
+    process."""
     call = call_again(store, rewrite, node, rule, load)
     if call is None:
         return None
@@ -80,8 +80,8 @@ def why_given(
 
 
 def at_node(store: Store, rewrite: int, node: int) -> dict[str, Any] | None:
-    """What became of the rules of a pass at a node: `RulesAtNode`; None for a number that no pass
-    has. Raises TraceError for a node that is not there, and BudgetError."""
+    """What the rules of a pass did at a node: `RulesAtNode`; None for a number that no pass has.
+    Raises TraceError for a node that is not there, and BudgetError."""
     if store.scope_of(rewrite) is None:
         return None
     with answering("the rules at this node"):

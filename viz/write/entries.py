@@ -65,11 +65,11 @@ class Entries:
         self._last = 0
         self._contexts: dict[int, ContextRow] = {}
         self._rewrites: dict[int, _Rewrite] = {}
-        """The open ones as they were at the last flush, with the counts of that time. A row that
-        has its `us` before it is closed is not in the file."""
+        """Open rows as of the last flush, with the counts of that time. A row that has ended but is
+        not closed is not in the file."""
         self._changed_contexts: dict[int, ContextRow] = {}
         self._changed_rewrites: dict[int, _Rewrite] = {}
-        """As they are now; the counts in these mean nothing where there is an older row."""
+        """Open rows as they are now; their counts are not used where there is an older row."""
         self._ended: dict[int, ContextRow] = {}
         """The contexts that ended last, which are in the file."""
 
@@ -119,7 +119,8 @@ class Entries:
         return found.row
 
     def close_rewrite(self, number: int) -> None:
-        """No events of a rewrite are to come. Raises TraceError for one that is not open."""
+        """Closes a rewrite: no more events of it will come. Raises TraceError for one that is not
+        open."""
         self._changed_rewrites[number] = _Rewrite(self.rewrite(number), False)
 
     def end_rewrite(

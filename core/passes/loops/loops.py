@@ -93,7 +93,7 @@ def _own_ranges(sink: UOp) -> UOp:
 
 
 def _shares_ranges(sink: UOp) -> UOp | None:
-    """The first END of a range that an END before it ends, too."""
+    """The first END of a range that an earlier END ends already."""
     used: set[UOp] = set()
     for u in sink.toposort():
         if u.op is Ops.END:

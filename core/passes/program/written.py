@@ -1,7 +1,7 @@
 """Checks of a kernel written by hand against the parameters that it is called with.
 
-What a kernel must not do whatever runs it is said here, at the call, with the node and the line
-that made it; what only a compiler finds out is left to the passes. Never changes a kernel.
+What is wrong for every target is reported here, at the call, with the node and the line that made
+it; what only compiling can find is left to the passes. Never changes a kernel.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ class _Check:
             )
 
     def access(self, u: UOp) -> None:
-        """What is stored is an output, and what is moved is in its memory."""
+        """Checks that only outputs are stored to, and that accesses are inside of their memory."""
         place = u.src[0]
         pointer = pointer_of(place)
         if pointer.op not in GroupOp.Defines or not isinstance(pointer.dtype, PtrDType):

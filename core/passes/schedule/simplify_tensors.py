@@ -1,4 +1,4 @@
-"""Tensor simplification: what needs no kernel vanishes before the graph is cut into kernels.
+"""Tensor simplification: removes what needs no kernel before the graph is cut into kernels.
 
 Works on the Tensor graph as the user built it, with its movement ops. Keeps every value. Never
 decides what is stored.

@@ -1,8 +1,8 @@
 """CAST and BITCAST in PTX: a table of lines by the two dtypes.
 
-An empty line is no instruction: the register holds both. Decides nothing: what has no row here is
-made of what has one in `core/passes/ptx/casts.py`. Source of the instruction forms: NVIDIA,
-"Parallel Thread Execution ISA", section cvt.
+An empty line is no instruction: the register holds both. Decides nothing:
+`core/passes/ptx/casts.py` expresses casts without a row by casts that have one. Source of the
+instruction forms: NVIDIA, "Parallel Thread Execution ISA", section cvt.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ BITCASTS: Final[Mapping[tuple[DType, DType], str]] = MappingProxyType(_bitcasts(
 
 
 def write_cast(w: Writer, u: UOp, lane: int) -> str:
-    """Element `lane` of a CAST or BITCAST of as many elements. Raises RenderError where there is no
-    row."""
+    """Element `lane` of a CAST or BITCAST between vectors of one length. Raises RenderError where
+    there is no row."""
     table = CASTS if u.op is Ops.CAST else BITCASTS
     text = table.get((u.src[0].dtype.scalar(), u.dtype.scalar()))
     if text is None or u.src[0].dtype.count != u.dtype.count:

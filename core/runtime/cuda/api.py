@@ -19,7 +19,7 @@ CODES: Final = Codes(
     vendor="CUDA",
     describe="cuGetErrorString",
     full="CUDA_ERROR_OUT_OF_MEMORY",
-    # after these, says the manual, the process must be started again to use the GPU
+    # after these, the manual says, the process must be restarted to use the GPU
     lost=frozenset(
         "CUDA_ERROR_" + name
         for name in (

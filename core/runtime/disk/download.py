@@ -1,5 +1,5 @@
-"""Files from the network, kept in the user's cache. Nothing is fetched twice, and nothing unless a
-program asks for it. Where the user has no cache of their own, they are kept until the process ends.
+"""Files from the network, kept in the user's cache. Files are fetched on demand, and only once.
+Where the user has no cache of their own, they are kept until the process ends.
 """
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ from core.runtime.disk.file import File, replace_file
 
 SCHEMES: Final = ("https", "http", "file")
 TIMEOUT: Final = 30
-"""Seconds without a byte after which a server is given up."""
+"""Seconds without data after which a transfer fails."""
 LIMIT: Final = 1 << 36
 """Most bytes of a file, once it is unpacked."""
 _CHUNK: Final = 1 << 20
 
 
 def fetch(url: str, gunzip: bool = False) -> Path:
-    """A file of the user's cache with what is at `url`, unpacked if `gunzip`. A path is itself.
+    """A file of the user's cache with what is at `url`, unpacked if `gunzip`. A path is returned as
+    it is.
 
     Raises RunError for what cannot be fetched: no connection, no such page, a file that is cut
     short or not what `gunzip` unpacks, a full disk.
@@ -42,7 +43,7 @@ def fetch(url: str, gunzip: bool = False) -> Path:
     path = folder / name
     if is_own(path):
         return path
-    # taken here because few programs fetch, and all would wait for the import
+    # imported here because few programs fetch, and all would pay for the import
     request: Any = importlib.import_module("urllib.request")
     client: Any = importlib.import_module("http.client")
     try:
@@ -65,7 +66,7 @@ def _of_this_process() -> TemporaryDirectory[str]:
 
 
 def _receive(file: File, answer: IO[bytes], gunzip: bool, length: str | None) -> None:
-    """Writes all that a server sends. Raises EOFError where it sends less than it said."""
+    """Writes all that a server sends. Raises EOFError where it sends less than it announced."""
     source = gzip.GzipFile(fileobj=answer) if gunzip else answer
     at = 0
     while part := _more(source):
@@ -80,7 +81,7 @@ def _receive(file: File, answer: IO[bytes], gunzip: bool, length: str | None) ->
 
 
 def _more(source: IO[bytes] | gzip.GzipFile) -> bytes:
-    """The next part. Errors of the network must not pass for those of the file."""
+    """The next part. Network errors must not be mistaken for errors of the file."""
     try:
         return source.read(_CHUNK)
     except OSError as error:

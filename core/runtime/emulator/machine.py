@@ -1,7 +1,6 @@
 """`execute`: all blocks of a launch, many at once, each instruction on all of their threads.
 
-Threads that part ways wait for each other at the immediate post-dominator of where they parted.
-Knows no language.
+Threads that diverge reconverge at the immediate post-dominator of the branch. Knows no language.
 """
 
 from __future__ import annotations
@@ -34,11 +33,11 @@ MAX_THREADS: Final = 1024
 def execute(
     kernel: Prepared, launch: Launch, limit: int | None = None, profile: Profile | None = None
 ) -> None:
-    """Runs a kernel to its end; memory is changed in place. `limit`: basic blocks that one batch
-    of blocks may run, for kernels that may never end. `profile` is told what each line does.
+    """Runs a kernel to its end; memory is changed in place. `limit`: basic blocks that one batch of
+    blocks may run, for kernels that may never end. `profile` receives what each line does.
 
     Raises FaultError for what a GPU leaves undefined or answers with an error, with the line, its
-    text, the block and the thread; RunError for a launch that no GPU takes.
+    text, the block and the thread; RunError for a launch that no GPU accepts.
     """
     for state in batches(kernel, launch):
         state.profile = profile
@@ -111,7 +110,7 @@ class Machine:
         return self.kernel.flow.blocks[s.at].first + s.offset
 
     def run(self, limit: int | None = None, stop: Callable[[], bool] = lambda: False) -> None:
-        """To the end, or until `stop`, asked now and then, says that it is enough. Raises
+        """Runs to the end, or until `stop`, which is called now and then, returns true. Raises
         FaultError, also after `limit` basic blocks."""
         s, blocks = self.state, self.kernel.flow.blocks
         left = -1 if limit is None else limit
@@ -147,7 +146,7 @@ class Machine:
         self._leave(block)
 
     def _leave(self, block: BasicBlock) -> None:
-        """Sends the active lanes where the end of a basic block says."""
+        """Moves the active lanes to the successors of a basic block."""
         s, leave = self.state, block.leave
         if leave is None:
             self._go(block.following)

@@ -1,7 +1,7 @@
 """Resampling of the last axes to other lengths: nearest, linear and cubic.
 
 Places between elements are fractions of whole numbers, so no rounding moves an element to its
-neighbour. Each axis is resampled by itself; nothing here runs.
+neighbour. Each axis is resampled separately; nothing here runs.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ class _Grid:
 def interpolate(
     self: Tensor, size: Sizes, mode: str = "linear", align_corners: bool = False
 ) -> Tensor:
-    """The last axes resampled to the lengths `size`; one number is for all after the first two.
+    """The last axes resampled to the lengths `size`; a single number applies to all axes after the
+    first two.
 
     `mode` is "linear" (also "bilinear" and "trilinear", whatever the number of axes), "cubic"
     (also "bicubic"), "nearest" or "nearest-exact". `align_corners` keeps the first and the last

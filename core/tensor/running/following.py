@@ -1,5 +1,5 @@
-"""Which expressions are kept when values are stored, and what becomes of those that read memory
-that is overwritten.
+"""Which expressions are kept when values are stored, and what happens to those that read
+overwritten memory.
 
 Looks at the graph of a schedule before Tensors forget it, once, and only where a Tensor that
 requires a gradient needs one of its values. Never schedules, and never changes the graph of a
@@ -47,10 +47,10 @@ class Ways:
 
 
 def follow(graph: Collection[UOp], stored: Mapping[UOp, UOp]) -> Ways:
-    """The ways on from what a schedule stores. `graph`: all of it, sources first; `stored`: roots
-    in it, with all its ASSIGNs, as movement of the memory that they are stored in.
+    """Where gradients continue from what a schedule stores. `graph`: all of it, sources first;
+    `stored`: roots in it, with all its ASSIGNs, as movement of the memory that they are stored in.
 
-    What was kept and reads memory that is overwritten now goes by what computed the old value, if
+    A kept expression that reads memory overwritten now uses the expression of the old value, if
     that is known; it is cut where that was the value of a Tensor that requires a gradient.
     """
     past = _Past(graph)
@@ -77,7 +77,7 @@ def follow(graph: Collection[UOp], stored: Mapping[UOp, UOp]) -> Ways:
     )
     stored = {u: form for u, form in stored.items() if u not in found.views}
     for root in (u for u in roots if u in stored):
-        if root in equal:  # no kernel ran: the way goes on from what was in memory
+        if root in equal:  # no kernel ran: gradients continue from what was in memory
             continue
         memory = stored[root].base
         if memory.op is not Ops.BUFFER or memory in found.expressions:
@@ -140,7 +140,7 @@ class _Past:
         self._new: dict[UOp, UOp] = {}
 
     def before(self, memory: UOp) -> UOp | None:
-        """An expression for what was in a BUFFER, None where that is in there still."""
+        """An expression for the former content of a BUFFER; None where it has not changed."""
         if memory not in self.overwritten:
             return None
         if memory not in self._known:

@@ -1,4 +1,4 @@
-"""The same values otherwise: in another dtype, detached, or in memory of their own."""
+"""The same values in another form: another dtype, detached, or in separate memory."""
 
 from __future__ import annotations
 
@@ -77,9 +77,9 @@ def contiguous_backward(self: Tensor) -> Tensor:
 
 
 def fuse(self: Tensor) -> Tensor:
-    """The same values, computed by one kernel from what is in memory: no reduce or costly value
-    on the way is stored, but what other values need, too. Faster where that would only be
-    written and read again; slower where it is then computed many times."""
+    """The same values, computed by one kernel from what is in memory: no reduce or costly
+    intermediate value is stored, except what other values need as well. Faster where that would
+    only be written and read again; slower where it is then computed many times."""
     return make(self, self.uop.fuse())
 
 

@@ -1,4 +1,4 @@
-"""What shares memory with NumPy or a pointer, and what keeps a Tensor's state: copies and pickles.
+"""Tensors that share memory with NumPy or a pointer, copies and pickles.
 
 Values are copied in by `data.py`, and out by `execution.py`. Only pickling runs anything.
 """
@@ -144,8 +144,8 @@ def __copy__(self: Tensor) -> Tensor:
 
 
 def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
-    """The same value in memory of its own, with a copy of the gradient: a leaf, as far as this
-    wants gradients. Nothing runs."""
+    """The same value in memory of its own, with a copy of the gradient: a leaf if this requires
+    gradients. Nothing runs."""
     if is_disk(self.device):
         made = same_value(self)  # the file is the value
     else:
@@ -156,9 +156,8 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
 
 
 def __reduce_ex__(self: Tensor, protocol: Any) -> tuple[Any, ...]:
-    """Computes the Tensor: a pickle holds its values as bytes, out of band where the pickler
-    takes these (protocol 5). Views become Tensors of their own, and lengths that are variables
-    the numbers that these are."""
+    """Computes the Tensor: a pickle holds its values as bytes, out of band where the pickler takes
+    these (protocol 5). Views become Tensors of their own, and variable lengths become numbers."""
     if self.uop.lengths:
         return __reduce_ex__(counting(self), protocol)
     raw = stored_bytes(self)

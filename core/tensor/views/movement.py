@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from core.tensor import Tensor
 
 _NOT_LISTS: Final = (str, bytes, bytearray, Mapping, Set)
-"""What can be iterated and is no list of lengths all the same."""
+"""Iterables that are not lists of lengths."""
 
 
 def as_ints(*args: int | Sequence[int]) -> tuple[int, ...]:

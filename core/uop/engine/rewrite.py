@@ -31,8 +31,8 @@ Gate = Callable[[UOp], bool]
 Attempt = Callable[[tuple[Variant, ...], UOp], "tuple[UOp, Rule] | None"]
 _UNSEEN: Final[Any] = object()
 Outcome = dict[UOp, Any]
-"""What becomes of each node: a UOp, or None while that is being worked out. `Any`, because a cast
-to UOp in the inner loop costs as much as the lookup."""
+"""The outcome of each node: a UOp, or None while it is being computed. `Any`, because a cast to UOp
+in the inner loop costs as much as the lookup."""
 
 
 def graph_rewrite(
@@ -74,7 +74,7 @@ def graph_rewrite_map(
     name: str | None = None,
     input_map: Mapping[UOp, UOp] | None = None,
 ) -> dict[UOp, UOp]:
-    """What becomes of every node below `sink` in `graph_rewrite`, which see.
+    """The outcome of every node below `sink` in `graph_rewrite`.
 
     `input_map`, the map of an earlier rewrite that led to `sink`, is composed with this one: its
     keys are in the result, too.
@@ -89,7 +89,7 @@ def graph_rewrite_map(
 
 
 class _Walk:
-    """One graph_rewrite: the rules in force, who watches, and where an error happened."""
+    """One graph_rewrite: the rules in force, the observers, and where an error happened."""
 
     def __init__(
         self,
@@ -181,8 +181,8 @@ class _Walk:
                 observer.visited(self.name, visits)
 
     def _fixed_point(self, root: UOp, outcome: Outcome) -> None:
-        """Fills `outcome` for `root` and all that is reached from it. While a node is on its way,
-        its outcome is None; needing it then means that there is no fixed point."""
+        """Fills `outcome` for `root` and all that is reached from it. While a node is being
+        rewritten, its outcome is None; needing it then means that there is no fixed point."""
         top, bottom, gate, observer = self.top, self.bottom, self.gate, self.observer
         find_top = None if top is None else top.candidates
         find = None if bottom is None else bottom.candidates
@@ -383,8 +383,8 @@ class _Walk:
 
     def _check_depth(self, stack: list[Any], waiting: int) -> int:
         """The new limit of waiting entries, after `waiting` passed the old one. A graph of n nodes
-        may rightly have n rewrites waiting for each other (pushing an op down a chain); endless
-        growth has no bound. Raises RewriteLoopError."""
+        may legitimately have n rewrites waiting for each other (pushing an op down a chain);
+        endless growth has no bound. Raises RewriteLoopError."""
         limit = REWRITE_LIMIT.value + 4 * len(self.sink.toposort())
         if waiting <= limit:
             return limit
@@ -392,7 +392,7 @@ class _Walk:
         raise self._endless(entries, f"{waiting} rewrites wait for each other")
 
     def _loop(self, stack: list[Any], again: UOp, node: UOp) -> RewriteLoopError:
-        """The error for a node that is needed while it is on its way."""
+        """The error for a node that is needed while it is being rewritten."""
         entries: list[Waiting] = []
         for entry in reversed(stack):
             if entry.__class__ is tuple:
@@ -413,7 +413,8 @@ class _Walk:
 
 @functools.lru_cache(maxsize=64)
 def _sum(before: PatternMatcher, matcher: PatternMatcher) -> PatternMatcher:
-    """What observers are shown of two; kept, because making one takes longer than most rewrites."""
+    """The matcher that observers see for two; cached, because making one takes longer than most
+    rewrites."""
     return before + matcher
 
 

@@ -1,6 +1,6 @@
 """Rules for index expressions: what flattening and unflattening leave behind.
 
-Every rule holds for all signs and with wraparound unless it says when. Sums are read with
+Every rule holds for all signs and with wraparound unless it states a condition. Sums are read with
 `linear.term_list`, so a quotient and its remainder meet wherever they stand in the sum.
 """
 

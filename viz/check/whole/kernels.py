@@ -25,7 +25,7 @@ Do = Callable[[list[Data], Told], None]
 SECONDS: Final = 10.0
 """For one kernel."""
 MOST_SEARCHED: Final = 4
-"""Kernels in which what is wrong is searched for, the smallest first."""
+"""The most kernels in which the fault is searched for, the smallest first."""
 IN_ALL: Final = 20.0
 """Seconds after which no further kernel is begun."""
 MAX_CAPTURED: Final = 1 << 25
@@ -34,7 +34,7 @@ MAX_CAPTURED: Final = 1 << 25
 
 @dataclass
 class Wholes:
-    """The kernels of a run that are asked for. `refused`: those that no worker is asked about."""
+    """The kernels of a run that are asked for. `refused`: those that are not given to workers."""
 
     tasks: list[Data]
     numbers: list[list[int]]
@@ -65,8 +65,8 @@ class Wholes:
         return bool(self.tasks or self.refused)
 
     def run(self, do: Do, tell: Callable[[Data], None]) -> None:
-        """Has the tasks done; `tell` is given each kernel, and once more those in which what is
-        wrong was searched for and found."""
+        """Has the tasks done; `tell` is called for each kernel, and again for those whose fault was
+        found."""
         for one in self.refused:
             tell(one)
         wrong: dict[int, Data] = {}
@@ -151,7 +151,7 @@ def _search(task: Data) -> Data:
 
 
 def _named(answer: Data) -> str:
-    """What bisect names, `place` of a `WholeKernel`; "" for nothing."""
+    """The fault that bisect found, the `place` of a `WholeKernel`; "" if it found none."""
     found = answer.get("result", {})
     culprit = found.get("culprit") or (found.get("failed") or {}).get("step")
     if culprit is None:

@@ -1,8 +1,8 @@
 """The key of a whole graph with its buffers told apart by the order in which they are met.
 
 Keys of nodes (viz/compare/matching/keys.py) say nothing about which of two buffers of a size a node
-reads: a number that a process has counted up to would make every graph another one. In a graph as a
-whole, buffers can be numbered anew, from the root down. Never compares.
+reads: numbers counted by a process would make every graph differ. In a graph as a whole, buffers
+are renumbered from the root down. Never compares.
 """
 
 from __future__ import annotations

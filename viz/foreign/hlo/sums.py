@@ -1,5 +1,5 @@
 """What HLO's operations that combine many elements compute, in NumPy: products of matrices,
-convolutions, reduces and windows. What a called computation does is a function that is given.
+convolutions, reduces and windows. A called computation is passed as a function.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _widened(x: Values) -> Values:
 
 @dataclass(frozen=True)
 class Window:
-    """Of each dimension: its size, step, elements around, and what is spread."""
+    """For each dimension: size, stride, padding and dilation."""
 
     sizes: tuple[int, ...]
     steps: tuple[int, ...]
@@ -66,7 +66,7 @@ class Window:
     reversed: tuple[bool, ...]
 
     def places(self, shape: Sequence[int]) -> tuple[int, ...]:
-        """How many windows there are in an operand that has its pads already."""
+        """How many windows there are in a padded operand."""
         made = [
             (n - ((size - 1) * spread + 1)) // step + 1 if n >= (size - 1) * spread + 1 else 0
             for n, size, spread, step in zip(
@@ -168,8 +168,8 @@ def convolution(one: Instruction, given: list[Values]) -> Values:
 
 
 def reduce(one: Instruction, given: list[Values], combine: Combine) -> list[Values]:
-    """Several operands at once, in pairs: what is called may be applied in any order, as HLO
-    says. Raises CannotError and InvalidError."""
+    """Several operands at once, in pairs: HLO allows the called computation in any order. Raises
+    CannotError and InvalidError."""
     half = len(given) // 2
     operands, starts = given[:half], given[half:]
     dims = one.ints("dimensions")
@@ -235,7 +235,7 @@ def select_and_scatter(
 
 
 def put(into: list[Values], at: Values, values: list[Values], combine: Combine) -> None:
-    """Combines values with the elements at some places, those of one place in their order."""
+    """Combines values with the elements at some places; those of one place in order."""
     if not at.size:
         return
     order = np.argsort(at, kind="stable")
@@ -279,7 +279,7 @@ def sort(
 
 
 def cost(one: Instruction, types: list[ArrayType], result: Any) -> int:
-    """Multiplications and calls of what many elements are combined with."""
+    """The most multiplications, and calls of a combining computation."""
     sizes = [t.size for t in types]
     if one.opcode == "dot":
         summed = math.prod(

@@ -79,8 +79,8 @@ def _floats(numbers: np.random.Generator, kind: ArrayType, sample: int) -> Value
 
 
 def difference(before: Value, after: Value, kind: Type, share: float) -> tuple[str, str] | None:
-    """Where two results differ, floats by more than a share of the largest: the value of the one
-    and of the other; None for nowhere."""
+    """The first place where two results differ (floats by more than a share of the largest): both
+    values; None if there is none."""
     for name, one, a, b in _arrays(before, after, kind):
         if one.kind in ("float", "complex"):
             finite = np.isfinite(a) & np.isfinite(b)

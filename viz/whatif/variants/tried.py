@@ -1,9 +1,9 @@
-"""Variants that were tried, beside the trace, in a folder of their own: for each a file of what was
-found, and a trace.
+"""Variants that were tried, beside the trace, in a folder of their own: for each a file of results,
+and a trace.
 
 `run.viz` has them in `run.whatif/`: `1.json` with `1.viz`, and so on; an exported file `run.html`
-in `run.html.whatif/`, and its run B in `run.html.B.whatif/`. What lies there is believed nothing,
-as any trace, and no link is followed. Never compiles.
+in `run.html.whatif/`, and its run B in `run.html.B.whatif/`. These files are untrusted, as any
+trace is, and no link is followed. Never compiles.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Data = dict[str, Any]
 
 @dataclass(frozen=True)
 class Tried:
-    """A variant that was tried; `found` is what was found out."""
+    """A variant that was tried; `found` are its results."""
 
     number: int
     kernel: int
@@ -113,7 +113,7 @@ def keep(
 
 def kept_of(trace: Path, also: Path | None = None, *, held_as: str = FIRST) -> list[Tried]:
     """The variants that lie beside a trace, and in the folder `also`, in the order in which they
-    were tried. Files that are none are left out, and the oldest where all together have more than
+    were tried. Other files are left out, and the oldest variants where all together have more than
     MAX_TOTAL bytes."""
     found: list[Tried] = []
     left = MAX_TOTAL
@@ -152,7 +152,8 @@ def forget(one: Tried) -> None:
 
 
 def _remove_logs(path: Path) -> None:
-    """What SQLite left beside a file, and would take for a part of the next one of that name."""
+    """Files that SQLite left beside a file, and would take for parts of the next file of that
+    name."""
     for log in ("-wal", "-shm"):
         Path(f"{path}{log}").unlink(missing_ok=True)
 

@@ -31,7 +31,7 @@ def multi(parts: Sequence[UOp], axis: int | None) -> UOp:
 
 
 def on(x: UOp, device: str) -> UOp:
-    """A value on one device, on another; itself where it is there."""
+    """A value on one device copied to another; itself if it is there already."""
     return x if x.device in (device, None) else x.copy_to_device(device)
 
 
@@ -55,7 +55,7 @@ def region(x: UOp, box: Box, device: str) -> UOp:
 
 def _scattered(x: UOp, box: Box, device: str) -> UOp | None:
     """The elements in a box of what an ALLREDUCE makes, combined of that box of each part alone: no
-    device copies what it does not need. None where `x` is nothing of that kind."""
+    device copies what it does not need. None where `x` is not an ALLREDUCE."""
     moves: list[UOp] = []
     while x.op in _rearranging:
         moves.append(x)
@@ -102,8 +102,8 @@ def operand(x: UOp, axis: int | None, count: int) -> tuple[UOp, ...]:
 
 
 def parts(x: UOp, axis: int | None) -> tuple[UOp, ...]:
-    """The parts of a MULTI cut along `axis`, one for each of its devices: its own where it is cut
-    so, else with what the others have."""
+    """The parts of a MULTI cut along `axis`, one for each of its devices: its own part where it is
+    cut that way, else joined from the parts of others."""
     if x.arg == axis:
         return x.src
     devices = names(x)

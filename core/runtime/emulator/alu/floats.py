@@ -18,13 +18,13 @@ from core.runtime.numeric import Array
 
 
 def maximum(a: Array, b: Array) -> Array:
-    """The larger one, the other one of a NaN; +0 is larger than -0 (IEEE 754-2019
+    """The larger one, or the other one if one is NaN; +0 is larger than -0 (IEEE 754-2019
     maximumNumber)."""
     return np.where(a == b, (unsigned(a) & unsigned(b)).view(a.dtype), np.fmax(a, b))
 
 
 def minimum(a: Array, b: Array) -> Array:
-    """The smaller one, the other one of a NaN; -0 is smaller than +0."""
+    """The smaller one, or the other one if one is NaN; -0 is smaller than +0."""
     return np.where(a == b, (unsigned(a) | unsigned(b)).view(a.dtype), np.fmin(a, b))
 
 
