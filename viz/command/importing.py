@@ -17,6 +17,7 @@ from viz.importers.files import opened
 from viz.importers.hlodump import HloImport
 from viz.importers.log import LogImport
 from viz.importers.remarks import Remark, remarks_of
+from viz.importers.sourcefiles import SourcedWriter
 from viz.importers.sources import Source, sources
 from viz.importers.tinygradfile import events_of
 from viz.importers.torchrecords import Parsed, records_of
@@ -44,10 +45,21 @@ def import_dumps(options: argparse.Namespace) -> int:
                 opened(file).close()
     name = first.resolve().name
     command = ["uopviz", "import", *map(str, options.dumps)]
-    with TraceWriter(path, {"command": command, "name": name}) as writer:
+    info = {"command": command, "name": name}
+    sourced = None if options.sources is None else Path(options.sources)
+    with (
+        TraceWriter(path, info) if sourced is None else SourcedWriter(path, info, sourced) as writer
+    ):
         summary, seconds = _WRITTEN[found[0].kind](writer, found)
         writer.close(seconds)
     say(f"{path}: {summary}")
+    if isinstance(writer, SourcedWriter):
+        files = _count(
+            len(writer.named),
+            "file of the program that is named",
+            "files of the program that are named",
+        )
+        say(f"of {files}, {len(writer.found):,} found in {options.sources}")
     if not options.open:
         say(f"show it with: uopviz open {shell_word(str(path))}", style="hint")
         return 0

@@ -221,6 +221,11 @@ def build_parser() -> Parser:
     made.add_argument(
         "-o", "--output", metavar="FILE", help="default: the first name with .viz, beside it"
     )
+    made.add_argument(
+        "--sources",
+        metavar="DIR",
+        help="the folder of the program, whose lines are shown where the dumps name them",
+    )
     made.add_argument("--open", action="store_true", help="open it in the browser")
 
     made = command(

@@ -8,6 +8,7 @@ be read has no lines. Never raises.
 from __future__ import annotations
 
 import linecache
+from collections.abc import Callable
 from typing import Final
 
 from core.origintext import split_origin
@@ -27,10 +28,10 @@ WHOLE: Final = 120
 class _File:
     """What was kept of one file."""
 
-    def __init__(self, name: str, lines: list[str]) -> None:
+    def __init__(self, name: str, lines: list[str], is_own: bool) -> None:
         self.lines = lines
         self.digest = source_digest(lines)
-        self.proof = vouch(name, self.digest) if lines else ""
+        self.proof = vouch(name, self.digest) if lines and is_own else ""
         self.kept: set[int] = set()
         """Numbers of the lines that were kept, from 1."""
         self.size = 0
@@ -39,10 +40,11 @@ class _File:
 
 class UserSources:
     """The lines that origins and callers name, taken once each. Not `read`: none is, and no file
-    opened, as where a stranger's trace says which lines these are."""
+    opened, as where a stranger's trace says which lines these are. `find` gives the lines of a file
+    that is kept elsewhere, for which nobody vouches."""
 
-    def __init__(self, read: bool = True) -> None:
-        self._read = read
+    def __init__(self, read: bool = True, find: Callable[[str], list[str]] | None = None) -> None:
+        self._read, self._find = read, find
         self._seen: set[str] = set()
         self._files: dict[str, _File] = {}
         self._size = 0
@@ -90,7 +92,8 @@ class UserSources:
 
     def _file(self, name: str) -> _File:
         if name not in self._files:
-            self._files[name] = _File(name, linecache.getlines(name))
+            lines = (self._find or linecache.getlines)(name)
+            self._files[name] = _File(name, lines, self._find is None)
         return self._files[name]
 
 

@@ -95,6 +95,7 @@ def show(options: argparse.Namespace) -> int:
 def tree_lines(rows: Sequence[Row], options: argparse.Namespace) -> Iterator[Line]:
     """The navigator as lines. Passes that changed nothing are folded, unless all are wanted, and so
     is what is deeper than --depth."""
+    timed = any(row["ms"] for row in rows)
     depth: dict[int, int] = {-1: -1}
     shown: list[tuple[Piece, ...]] = []
     quiet = deep = 0
@@ -105,7 +106,7 @@ def tree_lines(rows: Sequence[Row], options: argparse.Namespace) -> Iterator[Lin
         elif _is_quiet(row) and not options.all:
             quiet += 1
         else:
-            shown.append(_tree_row(row, level))
+            shown.append(_tree_row(row, level, timed))
     columns = (
         Column("number", True, "hint"),
         Column("steps", True),
@@ -135,13 +136,14 @@ def _is_quiet(row: Row) -> bool:
     return row["kind"] == "rewrite" and not row["steps"] and row["status"] == "ok"
 
 
-def _tree_row(row: Row, level: int) -> tuple[Piece, ...]:
+def _tree_row(row: Row, level: int, timed: bool) -> tuple[Piece, ...]:
     name = "  " * min(level, _DEEPEST) + row["name"]
     failed = row["status"] != "ok"
     style: Style = "problem" if failed else "name"
     said = f"{name}  [{row['status']}]" if failed else name
     titled = Styled(said, style) if failed or row["kind"] == "context" else said
-    return str(row["id"]), f"{row['steps']:,}", duration(1000 * row["ms"]), titled, row["calls"]
+    time = duration(1000 * row["ms"]) if timed else "-"
+    return str(row["id"]), f"{row['steps']:,}", time, titled, row["calls"]
 
 
 # a pass
@@ -153,6 +155,7 @@ def pass_lines(
     """A pass and its steps, one line each."""
     yield _title(rows, bundle)
     yield plural(len(bundle["steps"]), "step")
+    timed = any(step["us"] for step in bundle["steps"])
     columns = (
         Column("step", True),
         Column("removed", True, "removed"),
@@ -167,7 +170,7 @@ def pass_lines(
             f"-{len(step['removed'])}",
             f"+{len(step['added'])}",
             f"~{len(step['moved'])}",
-            duration(step["us"]),
+            duration(step["us"]) if timed else "-",
             store.rule_name(step["rule"]),
         )
         for i, step in enumerate(bundle["steps"], 1)
