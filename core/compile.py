@@ -56,8 +56,8 @@ def compile_kernel(
     """The program of a kernel AST. The same arguments give the same object, unless a policy is in
     force: programs compiled under one are not cached.
 
-    `opts` are applied instead of the heuristic's; () applies none. `report`: a text for observers
-    on the search that found the opts of the AST. Raises CompileError where a pass fails,
+    `opts` are applied instead of those that would be chosen; () applies none. `report`: a text for
+    observers on the search that found the opts of the AST. Raises CompileError where a pass fails,
     RenderError where a node cannot be rendered.
     """
     check_ast(ast, "compile_kernel")
@@ -75,7 +75,7 @@ def _kept(
     ast: UOp,
     target: Target,
     opts: tuple[Opt, ...] | None,
-    chosen_by: tuple[int, ...],
+    chosen_by: tuple[int | str, ...],
     report: str,
 ) -> Program:
     """The program; `chosen_by` are the settings under which opts are chosen."""

@@ -154,7 +154,7 @@ BEAM: Final = Flag(
     "BEAM",
     0,
     "the width of a beam search for the optimisations of each kernel, on the device that runs it; "
-    "0: the heuristic chooses them",
+    "0: the cost model chooses them",
     high=64,
 )
 BEAM_SECONDS: Final = Flag(
@@ -244,6 +244,12 @@ JIT: Final = Flag(
     "0: functions under TinyJit run as they are; 2: what they captured runs step by step, not as "
     "one graph where the device has such",
     high=2,
+)
+CPU_MACHINE: Final = Text(
+    "CPU_MACHINE",
+    "",
+    "figures of the processor that opts are chosen for, such as cores=8,l2=1M; usual: of a usual "
+    "one of the target, whatever this one is",
 )
 CPU_THREADS: Final = Flag("CPU_THREADS", 0, "cores for CPU kernels; 0: all", high=4096)
 

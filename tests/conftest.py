@@ -3,6 +3,7 @@ their cases run them all, and whether golden files are written anew."""
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from importlib.util import find_spec
@@ -13,6 +14,8 @@ from hypothesis import HealthCheck, settings
 from tests.in_turn import resting
 from tests.thorough import CASES, left_out, spread
 
+# opts, and so texts, are those of a usual processor, whatever this one is
+os.environ.setdefault("CPU_MACHINE", "usual")
 # how long an example takes says how busy the machine is
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")

@@ -15,9 +15,9 @@ from typing import Any, Final, cast
 
 from core.beam.isolated import FLAGS
 from core.errors import UopvizError
+from core.hardware.host import usable_cores
 from core.helpers import CPU, Flag
 from core.passes.optimize.search import Opts
-from core.runtime.cpu.device import cores
 from core.runtime.device import Device
 from core.runtime.gpu.device import GpuDevice
 from core.target import Target
@@ -77,7 +77,7 @@ def hardware(device: str) -> list[str]:
     if isinstance(found, GpuDevice):
         return [found.queue.open().limits.title]
     machine = host().machine
-    return [device.partition(":")[0], CPU.value, machine.cpu, machine.features, str(cores())]
+    return [device.partition(":")[0], CPU.value, machine.cpu, machine.features, str(usable_cores())]
 
 
 @lru_cache(maxsize=1)

@@ -39,8 +39,8 @@ class TrialLimits:
 
 
 class Isolated:
-    """`Trials` of a kernel AST on a device (`core.passes.optimize.search`). `chosen`: the opts of
-    the heuristic. The process runs until `close`. Raises RunError where the kernel cannot be
+    """`Trials` of a kernel AST on a device (`core.passes.optimize.search`). `chosen`: the opts
+    without a search. The process runs until `close`. Raises RunError where the kernel cannot be
     tried."""
 
     def __init__(self, ast: UOp, device: str, limits: TrialLimits | None = None) -> None:

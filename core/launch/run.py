@@ -73,12 +73,12 @@ def kernel_for(ast: UOp, device: str) -> Kernel:
 
 
 @lru_cache(maxsize=8192)
-def _kept(ast: UOp, device: str, setting: tuple[int, ...]) -> Kernel:
+def _kept(ast: UOp, device: str, setting: tuple[int | str, ...]) -> Kernel:
     return _kernel(ast, device, partial(_compiled, setting))
 
 
 @lru_cache(maxsize=64)
-def _compiled(_: tuple[int, ...], ast: UOp, target: Target, report: str) -> Program:
+def _compiled(_: tuple[int | str, ...], ast: UOp, target: Target, report: str) -> Program:
     """A program for devices of a kind, kept while the next ones of them are likely to want it: what
     several devices do, they do soon after each other, and a program is large."""
     return compile_kernel(ast, target, report=report)

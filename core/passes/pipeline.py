@@ -275,7 +275,7 @@ def run_passes(
     """The graph of a kernel after the passes from `start` to `stop`, both included.
 
     Without `start`, the kernel enters where its graph is: see `entry`. `opts` are applied instead
-    of those that the heuristic picks; () applies none. With SPEC=1 every graph on the way is
+    of those that would be chosen; () applies none. With SPEC=1 every graph on the way is
     verified. Raises CompileError for a name that is no pass, where the kernel cannot be lowered, or
     where an opt does not apply.
     """

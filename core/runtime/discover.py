@@ -15,7 +15,7 @@ import numpy as np
 from llvmlite import binding as llvm
 
 from core.errors import UopvizError
-from core.runtime.cpu.device import cores
+from core.hardware.host import host, usable_cores
 from core.runtime.cuda import api as cuda
 from core.runtime.cuda.driver import CudaDriver
 from core.runtime.gpu.driver import Driver
@@ -27,7 +27,7 @@ from core.runtime.webgpu import adapter as webgpu
 from core.toolchain.amd_link import OLDEST, find_linker
 from core.toolchain.llvm_compiler import objects
 from core.toolchain.nvidia_tools import find_tool
-from core.toolchain.processor import host
+from core.toolchain.processor import host as cpu_processor
 
 
 @dataclass(frozen=True)
@@ -53,13 +53,25 @@ def findings() -> list[Finding]:
 
 
 def _cpu() -> Iterator[Finding]:
-    machine = host()
-    found = f"{machine.target.title}, {cores()} cores"
+    machine = cpu_processor()
+    found = f"{machine.target.title}, {usable_cores()} cores"
     yield Finding("CPU", "processor", found)
+    yield Finding("CPU", "figures", _figures())
     version = ".".join(map(str, llvm.llvm_version_info))
     yield Finding("CPU", "LLVM", f"{version} (llvmlite {_version('llvmlite')})")
     yield _objects()
     yield Finding("REFERENCE", "NumPy", np.__version__)
+
+
+def _figures() -> str:
+    """What opts are chosen by, with where it is from."""
+    known = host(cpu_processor().target)
+    by_source: dict[str, list[str]] = {}
+    for name in ("cores", "l1", "l2", "l3", "registers"):
+        value = int(getattr(known.cpu, name))
+        size = f"{value >> 10}K" if name.startswith("l") else str(value)
+        by_source.setdefault(known.sources[name], []).append(f"{name} {size}")
+    return "; ".join(f"{', '.join(figures)} ({source})" for source, figures in by_source.items())
 
 
 def _objects() -> Finding:

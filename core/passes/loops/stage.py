@@ -4,7 +4,7 @@ On a target with vector units and no work groups, a load inside a reduce that do
 innermost loop over outputs, and whose steps in the reduce are long, is done once before that loop,
 into memory of its own in the order of use. The reduce then reads neighbours: the panel of a matrix
 stays in cache and its lines do not fight for one set. Afterwards such loads come from DEFINE_LOCAL.
-Never stages more than PANEL_BYTES, nor memory that the kernel writes.
+Never stages more than PANEL, nor memory that the kernel writes.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from core.dtype import AddrSpace
 from core.helpers import prod
+from core.passes.cost.cpu import FAR, PANEL, REPEATS
 from core.passes.optimize.access import strides_of
 from core.passes.view_index import ravel
 from core.target import Target
@@ -21,13 +22,6 @@ from core.uop.engine.substitute import substitute
 from core.uop.kernelinfo import AxisType, KernelInfo
 from core.uop.patterns.rule import Assumes
 from core.uop.pointer import pointer_of
-
-PANEL_BYTES = 1 << 18
-"""Half of the second-level cache of the smaller processors in use."""
-FAR_BYTES = 512
-"""A step that is too long for the prefetchers of most processors to follow well."""
-REPEATS = 8
-"""Passes of the inner loop from which a copy pays."""
 
 _lanes = (AxisType.UPCAST, AxisType.UNROLL)
 
@@ -91,9 +85,9 @@ def _far(load: UOp) -> list[UOp]:
     if any(r.src[0].op is not Ops.CONST for r in own):  # trimmed to a length: no panel of one size
         return []
     size = prod(r.src[0].arg for r in own) * load.dtype.itemsize
-    far = any(s is not None and abs(s) * load.dtype.itemsize >= FAR_BYTES for s in steps)
-    near = [s is None or abs(s) * load.dtype.itemsize < FAR_BYTES for s in steps]
-    if not far or any(near) or size > PANEL_BYTES:
+    far = any(s is not None and abs(s) * load.dtype.itemsize >= FAR for s in steps)
+    near = [s is None or abs(s) * load.dtype.itemsize < FAR for s in steps]
+    if not far or any(near) or size > PANEL:
         return []
     return sorted(own, key=lambda r: r.arg[0])
 

@@ -1,8 +1,8 @@
 """Optimize: decides how a kernel's loops are run, by splitting them.
 
-The choice is a list of Opts: given by the caller, or picked by the heuristic. It is written into
-the kernel's info. Afterwards loops have their final kinds and numbers; what is computed is as
-before, apart from the order in which reduces combine.
+The choice is a list of Opts: given by the caller, or those that are predicted to be fastest. It is
+written into the kernel's info. Afterwards loops have their final kinds and numbers; what is
+computed is as before, apart from the order in which reduces combine.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from dataclasses import replace
 
 from core.helpers import NOOPT
 from core.passes.optimize.apply import apply_opt
-from core.passes.optimize.heuristic import heuristic, settings
+from core.passes.optimize.choose import choose, settings
 from core.passes.optimize.kernel import Kernel, run_by_groups
 from core.passes.optimize.merge import merge_loops
 from core.target import Target
 from core.uop import UOp
 from core.uop.kernelinfo import KernelInfo, Opt
 
-__all__ = ["Kernel", "apply_opt", "chosen_opts", "heuristic", "optimize", "prepared", "settings"]
+__all__ = ["Kernel", "apply_opt", "chosen_opts", "optimize", "prepared", "settings"]
 
 
 def optimize(sink: UOp, target: Target) -> UOp:
@@ -39,7 +39,7 @@ def optimize(sink: UOp, target: Target) -> UOp:
 
 def chosen_opts(kernel: Kernel) -> tuple[Opt, ...]:
     """Applies the opts that a kernel gets by default; returns them in order."""
-    return () if NOOPT or kernel.as_written else tuple(heuristic(kernel))
+    return () if NOOPT or kernel.as_written else choose(kernel)
 
 
 def prepared(sink: UOp, target: Target) -> Kernel:

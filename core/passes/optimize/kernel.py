@@ -1,7 +1,7 @@
 """The loops of a kernel as the optimizer sees them: ordered, by kind, and splittable.
 
 Holds a lowered graph and replaces it as loops are split; each change is one rewrite of the graph.
-Never decides what to split (heuristic.py) nor whether it is allowed (apply.py).
+Never decides what to split (choose.py) nor whether it is allowed (apply.py).
 """
 
 from __future__ import annotations
@@ -95,6 +95,10 @@ class Kernel:
         made.path, made.operand_lanes = dict(self.path), set(self.operand_lanes)
         made.fastest = set(self.fastest)
         return made
+
+    def take(self, other: Kernel) -> None:
+        """Becomes what a copy of it has become."""
+        self.__dict__.update(other.__dict__)
 
     def loops(self, *kinds: AxisType) -> list[UOp]:
         """The loops of these kinds that may be changed, outermost first."""

@@ -19,6 +19,7 @@ from functools import cached_property, lru_cache, partial
 from typing import Any, Final
 
 from core.dtype import DType
+from core.hardware.host import usable_cores
 from core.helpers import CPU_THREADS, ceildiv, notice
 from core.runtime.base import ComputeDevice, values_of
 from core.runtime.buffer import Buffer
@@ -31,15 +32,6 @@ from core.toolchain.processor import host_target
 from core.toolchain.program import Program
 
 _integers = {1: ctypes.c_int8, 2: ctypes.c_int16, 4: ctypes.c_int32, 8: ctypes.c_int64}
-
-
-def cores() -> int:
-    """Cores that kernels may use: CPU_THREADS, or all that this process may run on."""
-    if CPU_THREADS.value:
-        return CPU_THREADS.value
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 LONG: Final = 1 << 26
@@ -83,7 +75,7 @@ def _wait_for_left() -> None:
 
 @lru_cache(maxsize=1)
 def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(max_workers=cores(), thread_name_prefix="uopviz-cpu")
+    return ThreadPoolExecutor(max_workers=usable_cores(), thread_name_prefix="uopviz-cpu")
 
 
 def _forget() -> None:
@@ -160,7 +152,7 @@ class CpuRunner:
     @property
     def share(self) -> tuple[int, int, int]:
         """(iterations to divide, iterations of a piece, workers)"""
-        return (self._iterations, *shares(self._iterations, cores()))
+        return (self._iterations, *shares(self._iterations, usable_cores()))
 
     def _at_once(self, args: list[int]) -> None:
         self._function(*args)
@@ -181,7 +173,7 @@ class CpuRunner:
             self._shared_out_by_python(args)
 
     def _shared_out_by_python(self, args: list[int]) -> None:
-        share = ceildiv(self._iterations, min(cores(), self._iterations))
+        share = ceildiv(self._iterations, min(usable_cores(), self._iterations))
         parts = [(at, min(at + share, self._iterations))
                  for at in range(0, self._iterations, share)]  # fmt: skip
         waiting = [_pool().submit(self._function, *args, *part) for part in parts[1:]]

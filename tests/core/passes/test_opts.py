@@ -209,7 +209,8 @@ def test_lanes_along_a_reduce_are_loaded_as_they_lie(columns: int, along: int) -
     """A product with a transposed matrix: vectors along the sum, with nothing moved between lanes
     in the loop."""
     product = Tensor.empty(8, along) @ Tensor.empty(columns, along).transpose(0, 1)
-    uops = lower_kernel(product.schedule()[-1].ast, targets["x86-64"])
+    opts = (Opt(OptOps.GROUP, 0, 8), Opt(OptOps.UPCAST, 0, 4))
+    uops = lower_kernel(product.schedule()[-1].ast, targets["x86-64"], opts)
     begin = max(n for n, u in enumerate(uops) if u.op is Ops.RANGE)
     end = next(n for n in range(begin, len(uops)) if uops[n].op is Ops.END)
     inside = [u.op for u in uops[begin:end]]

@@ -1,0 +1,1 @@
+"""What machines can do, as data: caches, bandwidths, rates, what a launch takes."""

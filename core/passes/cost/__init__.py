@@ -1,0 +1,1 @@
+"""What kernels cost, predicted from their loops and from data about the machine."""
