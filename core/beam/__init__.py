@@ -1,7 +1,8 @@
 """BEAM: the opts of kernels by beam search on the device that runs them.
 
 Candidates are compiled and run in processes of their own, and what was found is kept on disk. A
-kernel that cannot be searched gets the opts that are chosen without a search. Never runs a candidate in this process.
+kernel that cannot be searched gets the opts that are chosen without a search. Never runs a
+candidate in this process.
 """
 
 from __future__ import annotations
@@ -59,8 +60,8 @@ def searched(
     ast: UOp, device: str, width: int, seconds: float, told: Told = lambda at, found: None
 ) -> tuple[Found, tuple[Opt, ...]]:
     """What a beam search of `seconds` at most finds for a kernel AST on a device, and the
-    opts that are chosen without it, which are one of its starts: they are what is found where there was no time to
-    measure anything. Raises RunError where the kernel cannot be tried there, or each of its
+    opts that are chosen without it, which are one of its starts: they are what is found where there
+    was no time to measure anything. Raises RunError where the kernel cannot be tried there, or each of its
     programs failed."""
     limits = Limits(seconds, gain=0.0 if is_counted(device) else GAIN)
     with closing(Isolated(ast, device)) as trials:
