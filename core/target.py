@@ -9,7 +9,7 @@ OpenCL from their specifications (default limits; minimum of the full profile).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final, Literal
 
@@ -81,6 +81,11 @@ class Target:
 
     def __repr__(self) -> str:
         return f"Target({self.name})"
+
+    def runs(self, other: Target) -> bool:
+        """Whether a device of this target runs code for `other`: for the same, or for one of fewer
+        buffers."""
+        return other.buffers <= self.buffers and replace(other, buffers=self.buffers) == self
 
     def alu_lanes(self, dtype: DType) -> int:
         """How many elements of `dtype` one arithmetic instruction takes; at least 1."""

@@ -97,7 +97,7 @@ def test_an_edited_text_runs(folder: Path, trace: str, name: str) -> None:
 
 
 def test_a_search_on_the_device_keeps_the_values(folder: Path, name: str) -> None:
-    python("-c", PROGRAM, cwd=folder, DEV=name, BEAM="2", BEAM_SECONDS="20",
+    python("-c", PROGRAM, cwd=folder, DEV=name, BEAM="2", BEAM_SECONDS="5",
            XDG_CACHE_HOME=str(folder / "searched"))  # fmt: skip
 
 

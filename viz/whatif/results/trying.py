@@ -40,7 +40,8 @@ def device_of(target: Target) -> str | None:
         return "CPU" if target == host_target() else None
     name = _REAL[target.family]
     try:
-        return name if Device[name].target == target else None
+        found = Device[name].target
+        return name if found is not None and found.runs(target) else None
     except UopvizError:
         return None
 
@@ -61,7 +62,7 @@ def is_emulated(device: str) -> bool:
 def check_device(device: str, target: Target) -> None:
     """Raises DeviceError where a device is not here, or runs code for another target."""
     found = host_target() if device == "CPU" else Device[device].target
-    if found != target:
+    if found is None or not found.runs(target):
         raise DeviceError(
             f"{device} runs code for {found.name if found else 'no target'}, and this text is for "
             f"{target.name}",
