@@ -171,8 +171,8 @@ class _Walk:
             raise self.listing.error("memory of unknown size", u, "give its pointer a size")
         local = space is AddrSpace.LOCAL
         name = f"{'shared' if local else 'acc'}{self.listing.position[u]}"
-        self.memory[u] = Memory(name, dtype)
-        array = f"array<{TYPES[dtype]}, {u.dtype.size}>"
+        self.memory[u] = memory = Memory(name, dtype)
+        array = f"array<{memory.element}, {u.dtype.size}>"
         if local:
             self.module.add(f"var<workgroup> {name}: {array};")
             self.shared_bytes += ceildiv(u.dtype.size * max(4, dtype.itemsize), 16) * 16

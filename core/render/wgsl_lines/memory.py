@@ -4,7 +4,9 @@ Elements of 32 bits are elements of the array, those of 64 bits are vec2<u32>. S
 words: they are read by a shift and a mask; a store of whole words writes these, one of less changes
 its bits alone, atomically, because other threads may change the rest of the word. Arguments beyond
 those that have a binding of their own are in one array of words, each from a word on that the text
-has as a number. Shared memory and registers have one element per dtype, and no words are shared.
+has as a number. Shared memory and registers have one element per dtype, and no words are shared; a
+bool is a word there, too: with arrays of bool, to which naga gives a stride of one byte in SPIR-V
+(gfx-rs/wgpu issue 7696), an NVIDIA GPU computed wrong values.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ class Memory:
         """What the array is made of."""
         if self.atomic:
             return "atomic<u32>"
-        if self.words or self.shares:
+        if self.words or self.shares or dtypes.is_bool(self.dtype):
             return "u32"
         return TYPES[self.dtype]
 
@@ -56,6 +58,8 @@ class Memory:
         """The element at an index."""
         if self.shares:
             return self.unpacked(self._word(f"({index} >> {_log(self.each)}u)"), self._bit(index))
+        if dtypes.is_bool(self.dtype):
+            return f"({self._at(index)} != 0u)"
         if not self.words and not self.atomic:
             return self._at(index)
         if self.dtype.bits == 64:
@@ -106,6 +110,8 @@ class Memory:
                 f"  atomicXor(&{place}, changed & ({(1 << 32 // self.each) - 1}u << bit));",
                 "}",
             ]
+        if dtypes.is_bool(self.dtype):
+            return [f"{self._at(index)} = {self.bits_of(value)};"]
         if not self.words and not self.atomic:
             return [f"{self._at(index)} = {bare(value)};"]
         if self.dtype.bits == 64:

@@ -20,7 +20,9 @@ from core.runtime.discover import findings
 from core.runtime.reference.kernel import evaluate_kernel
 from core.runtime.webgpu.launch import rejected
 from core.target import targets
+from core.uop.kernelinfo import Opt, OptOps
 from core.uop.uop import UOp
+from tests.core.passes.running import run_on
 from tests.core.runtime.test_agreement import memory_of
 from tests.core.runtime.test_random_kernels import agree, kernels
 
@@ -69,6 +71,19 @@ def test_every_dtype_is_stored_and_read(dtype: DType) -> None:
 
     found, wanted = both(make)
     np.testing.assert_array_equal(found, wanted)
+
+
+def test_there_are_no_arrays_of_booleans() -> None:
+    """To which compilers of WGSL give elements of a byte, with drivers that do not."""
+    values = np.random.default_rng(3).random((6, 28)) < 0.1
+    (item,) = Tensor(values).any(0).schedule()[-1:]
+    opts = [Opt(OptOps.GROUP, 0, 3), Opt(OptOps.LOCAL, 0, 7)]
+    program = compile_kernel(item.ast, targets["webgpu"], opts)
+    assert "var<workgroup>" in program.source.text and "array<bool" not in program.source.text
+    memory = memory_of(item.ast)
+    right = [a.copy() for a in memory]
+    evaluate_kernel(item.ast, right, {})
+    agree(item.ast, run_on("WEBGPU", item.ast, opts, memory), right)
 
 
 def test_values_that_are_not_finite() -> None:
