@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 
 from core.dtype import DType, dtypes
 from core.prove.solver import solver_module
-from core.prove.term import Kind, Term, postorder, whole
+from core.prove.terms.term import Kind, Term, postorder, whole
 from core.uop.ops import GroupOp, Ops
 
 MAX_FACTORS: Final = 16

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.dtype import DType, dtypes, truncate
-from core.prove.axes import UnknownMeaningError
-from core.prove.node import Kind
-from core.prove.sample import Samples
-from core.prove.term import Term, Terms
+from core.prove.samples.sample import Samples
+from core.prove.terms.axes import UnknownMeaningError
+from core.prove.terms.node import Kind
+from core.prove.terms.term import Term, Terms
 from core.uop import UOp
 
 

@@ -20,20 +20,20 @@ from core.dtype import dtypes
 from core.errors import UopvizError
 from core.prove import bitvector
 from core.prove.counterexample import Counterexample
-from core.prove.cut import cut_at, depths, key_of
-from core.prove.effects import reads_any
 from core.prove.floats import EXACT, Floats, compare_floats, same_values
-from core.prove.hints import hints_of
-from core.prove.outside import ANEW, BELOW, OUTSIDE, below, inside, new_reads, writes_anew
-from core.prove.pairs import Question, question
-from core.prove.rare import HIDDEN, under_rare_conditions
-from core.prove.refine import is_defined, refined
-from core.prove.sample import SAMPLES, Samples
+from core.prove.questions.effects import reads_any
+from core.prove.questions.outside import ANEW, BELOW, OUTSIDE, below, inside, new_reads, writes_anew
+from core.prove.questions.pairs import Question, question
+from core.prove.questions.rare import HIDDEN, under_rare_conditions
+from core.prove.questions.refine import is_defined, refined
+from core.prove.questions.writes import matched
+from core.prove.samples.hints import hints_of
+from core.prove.samples.sample import SAMPLES, Samples
 from core.prove.solver import HINT
-from core.prove.term import Kind, Term, postorder
-from core.prove.value import UnknownMeaningError
+from core.prove.terms.cut import cut_at, depths, key_of
+from core.prove.terms.term import Kind, Term, postorder
+from core.prove.terms.value import UnknownMeaningError
 from core.prove.verdict import MAX_VALUES, Verdict
-from core.prove.writes import matched
 from core.uop import Ops, UOp
 from core.uop.patterns.rule import Assumes
 

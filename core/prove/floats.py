@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from core.dtype import dtypes
-from core.prove.rounding import ACCURATE, units
-from core.prove.sample import Samples
-from core.prove.term import Kind, Term, postorder
-from core.prove.value import UnknownMeaningError
+from core.prove.samples.rounding import ACCURATE, units
+from core.prove.samples.sample import Samples
+from core.prove.terms.term import Kind, Term, postorder
+from core.prove.terms.value import UnknownMeaningError
 from core.prove.verdict import Verdict
 from core.uop import Ops
 from core.uop.patterns.rule import Assumes

@@ -14,11 +14,11 @@ from typing import Final
 
 import numpy as np
 
-from core.prove.axes import inwards
-from core.prove.node import Kind, postorder
-from core.prove.sample import Samples
-from core.prove.term import Terms
-from core.prove.value import Translation
+from core.prove.samples.sample import Samples
+from core.prove.terms.axes import inwards
+from core.prove.terms.node import Kind, postorder
+from core.prove.terms.term import Terms
+from core.prove.terms.value import Translation
 from core.uop import Ops, UOp
 from core.uop.kernelinfo import AxisType
 from core.uop.pointer import pointer_of

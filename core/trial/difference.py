@@ -11,7 +11,7 @@ from typing import Final, cast
 import numpy as np
 
 from core.dtype import DType, dtypes
-from core.prove.rounding import of_result
+from core.prove.samples.rounding import of_result
 from core.runtime.numeric import Array, from_memory
 from core.shape import ShapeTracker
 from core.trial.trial import arguments, outputs_of

@@ -72,7 +72,7 @@ class Subject:
     def wrong(self, found: list[Array], written: Mapping[int, Array] | None = None) -> str:
         """What is wrong with the arguments after a run, "" where nothing is. `written`: of a run of
         some blocks only, which elements of each output to look at. Floats may be off by
-        `core.prove.rounding.RESULT` times the largest magnitude, others not at all."""
+        `core.prove.samples.rounding.RESULT` times the largest magnitude, others not at all."""
         rounded = summed_products(self.ast)
         for number, u in enumerate(arguments(self.ast)):
             dtype, got, wanted = u.dtype.base, found[number], self.right[number]

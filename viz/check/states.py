@@ -15,7 +15,7 @@ import numpy as np
 
 from core.dtype import AddrSpace, DType, PtrDType, dtypes
 from core.errors import AccessError, RunError, UopvizError
-from core.prove.rounding import PART, allowed, rounding_of, signs_open, units
+from core.prove.samples.rounding import PART, allowed, rounding_of, signs_open, units
 from core.prove.verdict import Verdict
 from core.runtime.numeric import Array, from_memory, to_memory
 from core.runtime.reference.inputs import Inputs, Values, random_inputs

@@ -15,7 +15,7 @@ from core.compile import compile_kernel
 from core.dtype import DType, PtrDType, dtypes
 from core.errors import RunError
 from core.helpers import ceildiv
-from core.prove.rounding import of_result
+from core.prove.samples.rounding import of_result
 from core.render.wgsl_lines.launch import Argument, launch_in
 from core.runtime.numeric import Array, from_memory
 from core.runtime.reference.generated import bounds_of, generated, mix

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 @dataclass(frozen=True)
 class Breakage:
-    """What is broken: `old` in core/prove/`module`.py becomes `new`."""
+    """What is broken: `old` in the module of core.prove becomes `new`."""
 
     module: str
     title: str
@@ -69,7 +69,7 @@ def _breakages() -> Iterator[Breakage]:
 
 
 _ROWS: Final[dict[str, tuple[tuple[str, str, str], ...]]] = {
-    "term": (
+    "terms.term": (
         (
             "some of the conditions of a choice are enough",
             "held.issuperset(conjuncts(yes.args[0]))",
@@ -162,7 +162,7 @@ _ROWS: Final[dict[str, tuple[tuple[str, str, str], ...]]] = {
             "return x",
         ),
     ),
-    "node": (
+    "terms.node": (
         ("a comparison at the ends", "apart = x.high < y.low or", "apart = x.high <= y.low or"),
         ("less than is at most", "if x.high < y.low else False", "if x.high <= y.low else False"),
         ("a remainder is less", "min(x.high, y.high - 1)", "min(x.high, y.high - 2)"),
@@ -177,7 +177,7 @@ _ROWS: Final[dict[str, tuple[tuple[str, str, str], ...]]] = {
             "return x.low, x.high",
         ),
     ),
-    "value": (
+    "terms.value": (
         (
             "a loop takes all iterations",
             "        if taken is None:\n            return x",
@@ -231,8 +231,8 @@ _ROWS: Final[dict[str, tuple[tuple[str, str, str], ...]]] = {
             "known = True",
         ),
     ),
-    "accumulator": (("nothing is zero", "int(op is Ops.MUL)", "int(False)"),),
-    "index": (
+    "terms.accumulator": (("nothing is zero", "int(op is Ops.MUL)", "int(False)"),),
+    "terms.index": (
         ("an axis is turned one too far", "self._const(size - 1), a", "self._const(size), a"),
         (
             "a permutation is its inverse",
@@ -292,7 +292,7 @@ _ROWS: Final[dict[str, tuple[tuple[str, str, str], ...]]] = {
             "(t.dtype.name, source.name), t.dtype",
         ),
     ),
-    "writes": (
+    "questions.writes": (
         (
             "a gated write replaces others",
             "gate is None or gate is earlier.address.gate",
@@ -306,7 +306,7 @@ _ROWS: Final[dict[str, tuple[tuple[str, str, str], ...]]] = {
         ),
         ("loops of writes are alike", "if a.loops != b.loops:", "if False:"),
     ),
-    "effects": (
+    "questions.effects": (
         (
             "all elements are apart",
             "return far.low > 0 or far.high < 0",
@@ -330,14 +330,14 @@ _ROWS: Final[dict[str, tuple[tuple[str, str, str], ...]]] = {
             "np.array_equal(left[:1], right[:1])",
         ),
     ),
-    "cut": (
+    "terms.cut": (
         (
             "answers are kept without bounds",
             "bounds = None if is_partial(u) else repr(u.bounds)",
             "bounds = None",
         ),
     ),
-    "refine": (
+    "questions.refine": (
         (
             "all is undefined",
             "return terms.const(dtypes.bool, False)\n    test, yes",

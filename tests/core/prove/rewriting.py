@@ -17,7 +17,7 @@ from core.dtype import DType, dtypes
 from core.errors import AccessError, UopvizError
 from core.prove.decide import Checker
 from core.prove.loops import same_work
-from core.prove.rounding import signs_open
+from core.prove.samples.rounding import signs_open
 from core.prove.verdict import Verdict
 from core.runtime.numeric import Array, from_memory
 from core.runtime.reference.inputs import Inputs, Values, random_inputs

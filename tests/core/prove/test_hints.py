@@ -12,8 +12,8 @@ from core.dtype import DType, dtypes
 from core.passes.decompose.bits import same_bits
 from core.passes.decompose.narrow import fewer_bits, narrow, round_to_odd
 from core.prove.decide import Checker
-from core.prove.hints import hints_of, hints_of_kernel
-from core.prove.term import Terms
+from core.prove.samples.hints import hints_of, hints_of_kernel
+from core.prove.terms.term import Terms
 from core.uop import Ops, UOp
 
 BF16, HALF, SINGLE, DOUBLE = dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float64

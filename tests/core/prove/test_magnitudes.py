@@ -12,8 +12,8 @@ import numpy.typing as npt
 import pytest
 
 from core.dtype import dtypes
-from core.prove.magnitudes import DIRECTED, bound_of
-from core.prove.rounding import gamma, of_result
+from core.prove.samples.magnitudes import DIRECTED, bound_of
+from core.prove.samples.rounding import gamma, of_result
 from core.tensor import Tensor
 from core.uop.uop import UOp
 from viz.whatif.results.outcome import Expected

@@ -11,9 +11,9 @@ import pytest
 from core.dtype import DType, dtypes
 from core.prove import bitvector
 from core.prove.decide import Checker, Options
-from core.prove.sample import Samples
-from core.prove.term import Kind, Term, Terms, postorder
-from core.prove.value import Translation
+from core.prove.samples.sample import Samples
+from core.prove.terms.term import Kind, Term, Terms, postorder
+from core.prove.terms.value import Translation
 from core.prove.verdict import Verdict, verdict_of
 from core.shape import ShapeTracker
 from core.uop import Ops, UOp

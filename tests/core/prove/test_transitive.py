@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import pytest
 
 from core.prove.decide import Checker
-from core.prove.rounding import signs_open
+from core.prove.samples.rounding import signs_open
 from core.runtime.reference.inputs import Values
 from core.runtime.reference.states import kernel_states
 from core.target import Target

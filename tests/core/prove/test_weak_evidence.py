@@ -6,9 +6,9 @@ import pytest
 
 from core.dtype import dtypes
 from core.prove.decide import Checker
-from core.prove.outside import OUTSIDE
-from core.prove.sample import Samples
-from core.prove.term import Terms
+from core.prove.questions.outside import OUTSIDE
+from core.prove.samples.sample import Samples
+from core.prove.terms.term import Terms
 from core.runtime.reference.states import kernel_states
 from core.uop import Ops, UOp
 from tests.core.passes.kernels import CASES, CPU

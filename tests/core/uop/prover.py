@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from core.prove.bitvector import compare
 from core.prove.decide import Checker
-from core.prove.term import Terms
-from core.prove.value import Translation
+from core.prove.terms.term import Terms
+from core.prove.terms.value import Translation
 from core.uop import UOp
 
 TIMEOUT = 20_000

@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from core.dtype import AddrSpace, DType, dtypes
-from core.prove.rounding import longest_sum
+from core.prove.samples.rounding import longest_sum
 from core.prove.verdict import Verdict
 from core.runtime.reference.states import kernel_states
 from core.shape import ShapeTracker

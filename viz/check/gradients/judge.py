@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from core.prove.cut import key_of
+from core.prove.terms.cut import key_of
 from core.prove.verdict import Verdict
 from core.uop import Ops, UOp
 from viz.check.gradients.points import of_points, of_slope

@@ -15,7 +15,7 @@ import numpy as np
 
 from core.dtype import dtypes
 from core.errors import UopvizError
-from core.prove.rounding import units
+from core.prove.samples.rounding import units
 from core.prove.verdict import Verdict
 from core.runtime.numeric import Array
 from core.uop import GroupOp, Ops, UOp

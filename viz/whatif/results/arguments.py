@@ -16,7 +16,7 @@ import numpy as np
 
 from core.dtype import DType, PtrDType, dtypes
 from core.helpers import ceildiv
-from core.prove.hints import hints_of_kernel
+from core.prove.samples.hints import hints_of_kernel
 from core.runtime.numeric import Array, from_memory, to_memory
 from core.runtime.reference.inputs import Values, corner_floats, random_inputs
 from core.runtime.reference.spans import index_spans
@@ -134,8 +134,8 @@ class Given:
 
 @dataclass(frozen=True)
 class Hinted:
-    """Values for which rules are likely to be wrong, those of core/prove/hints.py, in turn: of each
-    argument those of its dtype, the first of them at `begin`. `precise`: see ArgumentSet."""
+    """Values for which rules are likely to be wrong, those of core/prove/samples/hints.py, in turn:
+    of each argument those of its dtype, the first at `begin`. `precise`: see ArgumentSet."""
 
     hints: Mapping[DType, Array]
     begin: int

@@ -17,8 +17,8 @@ from core.dtype import DType, dtypes
 from core.errors import AccessError, RunError
 from core.helpers import ALLOW_TF32
 from core.isolation.safety import BASE, MAX_BYTES, run_bytes
-from core.prove.magnitudes import bound_of
-from core.prove.rounding import of_result, rounding_of
+from core.prove.samples.magnitudes import bound_of
+from core.prove.samples.rounding import of_result, rounding_of
 from core.runtime.numeric import Array, from_memory
 from core.runtime.reference.kernel import evaluate_kernel
 from core.trial.difference import (

@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from core.runtime.emulator.llvm.meaning import Meaning, any_lane, lanewise
+from core.runtime.emulator.llvm.compute.meaning import Meaning, any_lane, lanewise
 from core.runtime.emulator.llvm.registers import signed
 from core.runtime.emulator.program import Branch, Compute, Guard, Instruction, Operand, Reg
 from core.runtime.numeric import Array

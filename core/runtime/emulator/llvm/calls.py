@@ -14,14 +14,14 @@ from typing import Final, NoReturn
 import numpy as np
 
 from core.runtime.emulator.llvm.builder import Builder
-from core.runtime.emulator.llvm.conversions import saturated
-from core.runtime.emulator.llvm.intrinsics import FLOATS, INTEGERS, WITH_FLAG
-from core.runtime.emulator.llvm.lexer import refuse
-from core.runtime.emulator.llvm.meaning import Meaning, kind_of, one_operand
-from core.runtime.emulator.llvm.module import Constant, Instruction
+from core.runtime.emulator.llvm.compute.conversions import saturated
+from core.runtime.emulator.llvm.compute.intrinsics import FLOATS, INTEGERS, WITH_FLAG
+from core.runtime.emulator.llvm.compute.meaning import Meaning, kind_of, one_operand
 from core.runtime.emulator.llvm.registers import Registers
 from core.runtime.emulator.llvm.storage import SPACES
-from core.runtime.emulator.llvm.types import (
+from core.runtime.emulator.llvm.text.lexer import refuse
+from core.runtime.emulator.llvm.text.module import Constant, Instruction
+from core.runtime.emulator.llvm.text.types import (
     I1,
     VOID,
     Float,

@@ -15,11 +15,11 @@ import numpy as np
 from core.dtype import DType
 from core.render.llvm_lines.amd_matrix import call_of
 from core.runtime.emulator.llvm.builder import Builder
-from core.runtime.emulator.llvm.lexer import refuse
-from core.runtime.emulator.llvm.meaning import kind_of
-from core.runtime.emulator.llvm.module import Constant, Instruction, Value
+from core.runtime.emulator.llvm.compute.meaning import kind_of
 from core.runtime.emulator.llvm.registers import Registers
-from core.runtime.emulator.llvm.types import I1, Int, count_of, scalar_of
+from core.runtime.emulator.llvm.text.lexer import refuse
+from core.runtime.emulator.llvm.text.module import Constant, Instruction, Value
+from core.runtime.emulator.llvm.text.types import I1, Int, count_of, scalar_of
 from core.runtime.emulator.program import Warp
 from core.runtime.matrices import multiply
 from core.runtime.numeric import Array, from_memory, memory_dtype, to_memory

@@ -12,10 +12,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from core.runtime.emulator.llvm.lexer import refuse
-from core.runtime.emulator.llvm.meaning import kind_of, signed_kind
-from core.runtime.emulator.llvm.module import Constant, Global, Value
-from core.runtime.emulator.llvm.types import Scalar, Type, count_of, scalar_of
+from core.runtime.emulator.llvm.compute.meaning import kind_of, signed_kind
+from core.runtime.emulator.llvm.text.lexer import refuse
+from core.runtime.emulator.llvm.text.module import Constant, Global, Value
+from core.runtime.emulator.llvm.text.types import Scalar, Type, count_of, scalar_of
 from core.runtime.emulator.program import Const, Operand, Reg
 from core.runtime.numeric import Array
 

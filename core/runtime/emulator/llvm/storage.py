@@ -12,11 +12,11 @@ from typing import Final
 import numpy as np
 
 from core.runtime.emulator.llvm.builder import Builder
-from core.runtime.emulator.llvm.lexer import refuse
-from core.runtime.emulator.llvm.meaning import kind_of, signed_kind
-from core.runtime.emulator.llvm.module import Instruction, Module
+from core.runtime.emulator.llvm.compute.meaning import kind_of, signed_kind
 from core.runtime.emulator.llvm.registers import Registers, signed
-from core.runtime.emulator.llvm.types import (
+from core.runtime.emulator.llvm.text.lexer import refuse
+from core.runtime.emulator.llvm.text.module import Instruction, Module
+from core.runtime.emulator.llvm.text.types import (
     I1,
     Array,
     Pointer,

@@ -13,18 +13,25 @@ from typing import Final, NoReturn
 import numpy as np
 
 from core.runtime.emulator.alu.floats import negate, widen_bf16
-from core.runtime.emulator.llvm import conversions, floats, integers
 from core.runtime.emulator.llvm.builder import Builder
 from core.runtime.emulator.llvm.calls import call, no_result
-from core.runtime.emulator.llvm.check import check_fences, reverse_postorder
-from core.runtime.emulator.llvm.lexer import refuse
+from core.runtime.emulator.llvm.compute import conversions, floats, integers
+from core.runtime.emulator.llvm.compute.meaning import Meaning, kind_of, of_two
 from core.runtime.emulator.llvm.matrix import matrix_calls, product
-from core.runtime.emulator.llvm.meaning import Meaning, kind_of, of_two
-from core.runtime.emulator.llvm.module import Block, Constant, Instruction, Local, Module, Value
-from core.runtime.emulator.llvm.parser import parse_module
 from core.runtime.emulator.llvm.registers import Registers, seen_as
 from core.runtime.emulator.llvm.storage import address, load, shared_layout, stack_layout, store
-from core.runtime.emulator.llvm.types import I1, VOID, Float, Pointer, count_of, scalar_of
+from core.runtime.emulator.llvm.text.check import check_fences, reverse_postorder
+from core.runtime.emulator.llvm.text.lexer import refuse
+from core.runtime.emulator.llvm.text.module import (
+    Block,
+    Constant,
+    Instruction,
+    Local,
+    Module,
+    Value,
+)
+from core.runtime.emulator.llvm.text.parser import parse_module
+from core.runtime.emulator.llvm.text.types import I1, VOID, Float, Pointer, count_of, scalar_of
 from core.runtime.emulator.program import (
     Code,
     Const,

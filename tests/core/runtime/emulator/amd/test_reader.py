@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from core.compile import compile_kernel
 from core.errors import CompileError
-from core.runtime.emulator.llvm.check import dominators, successors
-from core.runtime.emulator.llvm.lexer import MAX_TEXT
-from core.runtime.emulator.llvm.module import Constant, Instruction, Module
-from core.runtime.emulator.llvm.parser import parse_module
-from core.runtime.emulator.llvm.types import Float, Int, Pointer, Vector
+from core.runtime.emulator.llvm.text.check import dominators, successors
+from core.runtime.emulator.llvm.text.lexer import MAX_TEXT
+from core.runtime.emulator.llvm.text.module import Constant, Instruction, Module
+from core.runtime.emulator.llvm.text.parser import parse_module
+from core.runtime.emulator.llvm.text.types import Float, Int, Pointer, Vector
 from core.target import targets
 from core.toolchain import llvm_compiler
 from tests.core.runtime.asts import KERNELS

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from core.errors import CompileError, FaultError
-from core.runtime.emulator.llvm.conversions import conversion, promised
-from core.runtime.emulator.llvm.integers import BINARY, FLAGS
-from core.runtime.emulator.llvm.types import Float, Int
+from core.runtime.emulator.llvm.compute.conversions import conversion, promised
+from core.runtime.emulator.llvm.compute.integers import BINARY, FLAGS
+from core.runtime.emulator.llvm.text.types import Float, Int
 from core.runtime.emulator.program import Precondition
 from tests.core.runtime.emulator.amd.kernels import kernel
 from tests.core.runtime.emulator.amd.running import run

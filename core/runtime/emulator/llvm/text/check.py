@@ -9,9 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final, NoReturn
 
-from core.runtime.emulator.llvm.lexer import refuse
-from core.runtime.emulator.llvm.module import Block, Constant, Function, Instruction, Local, Module
-from core.runtime.emulator.llvm.types import Pointer, Type
+from core.runtime.emulator.llvm.text.lexer import refuse
+from core.runtime.emulator.llvm.text.module import (
+    Block,
+    Constant,
+    Function,
+    Instruction,
+    Local,
+    Module,
+)
+from core.runtime.emulator.llvm.text.types import Pointer, Type
 
 
 def check_function(module: Module) -> None:

@@ -11,9 +11,9 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from core.dtype import PtrDType, dtypes
-from core.prove.accumulator import accumulator
-from core.prove.places import MEMORIES, Address, Axis
-from core.prove.term import Term, Terms
+from core.prove.terms.accumulator import accumulator
+from core.prove.terms.places import MEMORIES, Address, Axis
+from core.prove.terms.term import Term, Terms
 from core.uop import Ops, UOp
 
 OUTSIDE: Final = "reads outside of memory where the other does not"

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from core.runtime.emulator.llvm.attributes import (
+from core.runtime.emulator.llvm.text.attributes import (
     CONVENTIONS,
     alignment,
     attributes,
     few,
 )
-from core.runtime.emulator.llvm.check import check_function
-from core.runtime.emulator.llvm.cursor import Cursor
-from core.runtime.emulator.llvm.instructions import parse_instruction
-from core.runtime.emulator.llvm.module import (
+from core.runtime.emulator.llvm.text.check import check_function
+from core.runtime.emulator.llvm.text.cursor import Cursor
+from core.runtime.emulator.llvm.text.instructions import parse_instruction
+from core.runtime.emulator.llvm.text.module import (
     Block,
     Function,
     Instruction,
@@ -25,8 +25,8 @@ from core.runtime.emulator.llvm.module import (
     Parameter,
     Variable,
 )
-from core.runtime.emulator.llvm.operands import address_space, parse_type, value_type
-from core.runtime.emulator.llvm.types import VOID
+from core.runtime.emulator.llvm.text.operands import address_space, parse_type, value_type
+from core.runtime.emulator.llvm.text.types import VOID
 
 MAX_INSTRUCTIONS: Final = 1 << 17
 """Instructions of a kernel."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from core.dtype import PtrDType, dtypes
-from core.prove.axes import LANES, axes_of, is_gated, is_partial, loops_bound
+from core.prove.terms.axes import LANES, axes_of, is_gated, is_partial, loops_bound
 from core.uop import Ops, UOp
 
 DEPTHS: Final[tuple[int, ...]] = (3, 6, 12, 40)

@@ -13,14 +13,14 @@ from typing import Final
 import numpy as np
 
 from core.dtype import dtypes
-from core.prove.effects import apart, base_of, reads_of, same_order
-from core.prove.node import conjuncts, postorder
-from core.prove.outside import inside
-from core.prove.pairs import OTHER_LOOPS
-from core.prove.places import Write
-from core.prove.sample import Samples
-from core.prove.term import Term, Terms
-from core.prove.value import UnknownMeaningError
+from core.prove.questions.effects import apart, base_of, reads_of, same_order
+from core.prove.questions.outside import inside
+from core.prove.questions.pairs import OTHER_LOOPS
+from core.prove.samples.sample import Samples
+from core.prove.terms.node import conjuncts, postorder
+from core.prove.terms.places import Write
+from core.prove.terms.term import Term, Terms
+from core.prove.terms.value import UnknownMeaningError
 from core.uop import Ops, UOp
 
 _Place = tuple[object, Term]

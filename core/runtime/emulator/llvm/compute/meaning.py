@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from core.runtime.emulator.llvm.types import FLOAT_BITS, Float, Int, Scalar
+from core.runtime.emulator.llvm.text.types import FLOAT_BITS, Float, Int, Scalar
 from core.runtime.emulator.program import Precondition
 from core.runtime.numeric import Array
 

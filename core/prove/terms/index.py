@@ -11,7 +11,7 @@ from math import prod
 from typing import Any, Final
 
 from core.dtype import dtypes
-from core.prove.term import Term, Terms
+from core.prove.terms.term import Term, Terms
 from core.shape import ShapeTracker
 from core.uop.ops import Ops
 

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from core.runtime.emulator.alu import floats, fused, integers
-from core.runtime.emulator.llvm.meaning import Function, Meaning, of_one
+from core.runtime.emulator.llvm.compute.meaning import Function, Meaning, of_one
 from core.runtime.numeric import Array
 
 _TURN: Final = 2 * np.pi

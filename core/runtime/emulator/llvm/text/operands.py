@@ -11,9 +11,9 @@ import struct
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from core.runtime.emulator.llvm.cursor import Cursor
-from core.runtime.emulator.llvm.module import Constant, Global, Local, Value
-from core.runtime.emulator.llvm.types import (
+from core.runtime.emulator.llvm.text.cursor import Cursor
+from core.runtime.emulator.llvm.text.module import Constant, Global, Local, Value
+from core.runtime.emulator.llvm.text.types import (
     FLOAT_BITS,
     INT_BITS,
     VOID,

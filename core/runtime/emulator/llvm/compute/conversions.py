@@ -13,14 +13,14 @@ import numpy as np
 
 from core.runtime.emulator.alu.floats import narrow_bf16, widen_bf16
 from core.runtime.emulator.alu.rounding import to_int
-from core.runtime.emulator.llvm.meaning import (
+from core.runtime.emulator.llvm.compute.meaning import (
     Function,
     Meaning,
     kind_of,
     of_one,
     signed_kind,
 )
-from core.runtime.emulator.llvm.types import Float, Int, Scalar
+from core.runtime.emulator.llvm.text.types import Float, Int, Scalar
 from core.runtime.emulator.program import Precondition
 from core.runtime.numeric import Array
 

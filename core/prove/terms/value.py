@@ -11,8 +11,8 @@ from collections.abc import Collection, Hashable, Sequence
 from typing import Final
 
 from core.dtype import ConstType, DType, PtrDType, dtypes
-from core.prove.accumulator import Accumulator, accumulator, neutral, waits_for_loop
-from core.prove.axes import (
+from core.prove.terms.accumulator import Accumulator, accumulator, neutral, waits_for_loop
+from core.prove.terms.axes import (
     LANES,
     Axes,
     Point,
@@ -24,11 +24,11 @@ from core.prove.axes import (
     own_axes,
     points,
 )
-from core.prove.index import Index, Shape
-from core.prove.node import postorder
-from core.prove.places import MEMORIES, Address, Axis, Value, Write
-from core.prove.stored import stored_by
-from core.prove.term import Term, Terms
+from core.prove.terms.index import Index, Shape
+from core.prove.terms.node import postorder
+from core.prove.terms.places import MEMORIES, Address, Axis, Value, Write
+from core.prove.terms.stored import stored_by
+from core.prove.terms.term import Term, Terms
 from core.uop import GroupOp, Ops, UOp
 from core.uop.facts.meaning import UNLESS_NAN, UNLESS_ZERO
 

@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from core.dtype import DType, dtypes
-from core.prove.rounding import units
-from core.prove.term import Kind, Term, postorder
-from core.prove.value import UnknownMeaningError
+from core.prove.samples.rounding import units
+from core.prove.terms.term import Kind, Term, postorder
+from core.prove.terms.value import UnknownMeaningError
 from core.uop.facts.meaning_arrays import evaluate_arrays, numpy_dtype, round_array
 from core.uop.ops import GroupOp, Ops
 

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeGuard
 
 from core.dtype import PtrDType, dtypes
-from core.prove.node import Kind, Term, postorder
-from core.prove.places import Write
-from core.prove.term import Terms
+from core.prove.terms.node import Kind, Term, postorder
+from core.prove.terms.places import Write
+from core.prove.terms.term import Terms
 from core.uop import Ops, UOp
 from core.uop.pointer import pointer_of
 

@@ -8,22 +8,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from core.runtime.emulator.llvm.attributes import (
+from core.runtime.emulator.llvm.text.attributes import (
     ORDERINGS,
     access,
     alignment,
     few,
     scope,
 )
-from core.runtime.emulator.llvm.cursor import Cursor
-from core.runtime.emulator.llvm.module import Constant, Instruction, Value
-from core.runtime.emulator.llvm.operands import (
+from core.runtime.emulator.llvm.text.cursor import Cursor
+from core.runtime.emulator.llvm.text.module import Constant, Instruction, Value
+from core.runtime.emulator.llvm.text.operands import (
     address_space,
     parse_type,
     typed_value,
     value_type,
 )
-from core.runtime.emulator.llvm.types import I1, Array, Int, Pointer, Type, Vector
+from core.runtime.emulator.llvm.text.types import I1, Array, Int, Pointer, Type, Vector
 
 Form = Callable[[Cursor, str, int, str], Instruction]
 """Reads what follows the instruction's name: (cursor, name, line, name of the result)."""

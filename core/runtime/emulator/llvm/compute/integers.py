@@ -17,7 +17,7 @@ from core.runtime.emulator.alu.integers import (
     shift_right,
     unsigned,
 )
-from core.runtime.emulator.llvm.meaning import Meaning, two_operands
+from core.runtime.emulator.llvm.compute.meaning import Meaning, two_operands
 from core.runtime.emulator.program import Precondition
 from core.runtime.numeric import Array
 

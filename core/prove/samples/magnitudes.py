@@ -17,7 +17,7 @@ from math import prod
 from typing import Final, cast
 
 from core.dtype import DType, PtrDType, dtypes
-from core.prove.rounding import gamma, units
+from core.prove.samples.rounding import gamma, units
 from core.uop import GroupOp, Ops, UOp
 from core.uop.kernels import stores_of
 from core.uop.pointer import pointer_of

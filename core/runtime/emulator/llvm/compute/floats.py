@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from core.runtime.emulator.alu.floats import ORDERED, UNORDERED, on_bf16, ordered, unordered
-from core.runtime.emulator.llvm.meaning import Function
+from core.runtime.emulator.llvm.compute.meaning import Function
 from core.runtime.numeric import Array
 
 BINARY: Final[Mapping[str, Function]] = {

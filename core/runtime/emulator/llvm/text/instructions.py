@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from core.runtime.emulator.llvm.attributes import (
+from core.runtime.emulator.llvm.text.attributes import (
     CONVENTIONS,
     FAST,
     attachments,
@@ -17,17 +17,17 @@ from core.runtime.emulator.llvm.attributes import (
     few,
     require,
 )
-from core.runtime.emulator.llvm.cursor import Cursor
-from core.runtime.emulator.llvm.memory_forms import MEMORY_FORMS, Form
-from core.runtime.emulator.llvm.module import Instruction, Value
-from core.runtime.emulator.llvm.operands import (
+from core.runtime.emulator.llvm.text.cursor import Cursor
+from core.runtime.emulator.llvm.text.memory_forms import MEMORY_FORMS, Form
+from core.runtime.emulator.llvm.text.module import Instruction, Value
+from core.runtime.emulator.llvm.text.operands import (
     parse_constant,
     parse_type,
     parse_value,
     typed_value,
     value_type,
 )
-from core.runtime.emulator.llvm.types import (
+from core.runtime.emulator.llvm.text.types import (
     I1,
     Array,
     Float,

@@ -14,7 +14,7 @@ from math import frexp, isfinite
 from typing import Any, Final
 
 from core.dtype import ConstType, DType, dtypes, truncate
-from core.prove.node import (
+from core.prove.terms.node import (
     Kind,
     Term,
     bounds_of,

@@ -15,10 +15,10 @@ from typing import Final
 import numpy as np
 
 from core.dtype import dtypes
-from core.prove.pairs import conjuncts
-from core.prove.sample import Samples
-from core.prove.term import Term, Terms, postorder
-from core.prove.value import UnknownMeaningError
+from core.prove.questions.pairs import conjuncts
+from core.prove.samples.sample import Samples
+from core.prove.terms.term import Term, Terms, postorder
+from core.prove.terms.value import UnknownMeaningError
 from core.uop import Ops
 
 HIDDEN: Final = "few samples meet a condition under which the two may differ"

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.dtype import dtypes
-from core.prove.node import Kind, postorder
-from core.prove.term import Term, Terms
+from core.prove.terms.node import Kind, postorder
+from core.prove.terms.term import Term, Terms
 from core.uop import Ops
 
 Pair = tuple[Term, Term]

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from core.runtime.emulator.llvm.cursor import Cursor
-from core.runtime.emulator.llvm.types import Type, scalar_of
+from core.runtime.emulator.llvm.text.cursor import Cursor
+from core.runtime.emulator.llvm.text.types import Type, scalar_of
 
 FAST: Final = frozenset({"fast", "nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc"})
 """What a compiler may assume of floats. The emulator makes no use of it."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from core.runtime.emulator.llvm.types import VOID, Type
+from core.runtime.emulator.llvm.text.types import VOID, Type
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final, NoReturn
 
-from core.runtime.emulator.llvm.lexer import Token, refuse, tokens_of
+from core.runtime.emulator.llvm.text.lexer import Token, refuse, tokens_of
 
 MAX_INTEGER: Final = 24
 """Digits of a number."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from core.prove.node import Term
+from core.prove.terms.node import Term
 from core.uop import GroupOp, Ops, UOp
 
 MEMORIES: Final = GroupOp.Defines | {Ops.BUFFER}

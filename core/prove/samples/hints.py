@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from core.dtype import DType, dtypes
-from core.prove.rounding import units
-from core.prove.term import Kind, Term, postorder
+from core.prove.samples.rounding import units
+from core.prove.terms.term import Kind, Term, postorder
 from core.uop import Ops, UOp
 from core.uop.facts.meaning_arrays import numpy_dtype, round_array
 

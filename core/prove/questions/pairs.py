@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from core.dtype import PtrDType, dtypes
-from core.prove.axes import Point, axes_of, loops_bound
-from core.prove.index import Index, root_index
-from core.prove.node import conjuncts
-from core.prove.outside import inside, leaving
-from core.prove.term import Kind, Term, Terms, postorder
-from core.prove.value import (
+from core.prove.questions.outside import inside, leaving
+from core.prove.terms.axes import Point, axes_of, loops_bound
+from core.prove.terms.index import Index, root_index
+from core.prove.terms.node import conjuncts
+from core.prove.terms.term import Kind, Term, Terms, postorder
+from core.prove.terms.value import (
     Address,
     Axes,
     Translation,

@@ -1,0 +1,1 @@
+"""What the instructions and functions of LLVM IR compute."""

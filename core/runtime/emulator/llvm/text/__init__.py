@@ -1,0 +1,1 @@
+"""LLVM IR parsed: tokens, types, operands, instructions, and a module with consistent names."""
