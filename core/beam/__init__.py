@@ -61,8 +61,8 @@ def searched(
 ) -> tuple[Found, tuple[Opt, ...]]:
     """What a beam search of `seconds` at most finds for a kernel AST on a device, and the
     opts that are chosen without it, which are one of its starts: they are what is found where there
-    was no time to measure anything. Raises RunError where the kernel cannot be tried there, or each of its
-    programs failed."""
+    was no time to measure anything. Raises RunError where the kernel cannot be tried there, or each
+    of its programs failed."""
     limits = Limits(seconds, gain=0.0 if is_counted(device) else GAIN)
     with closing(Isolated(ast, device)) as trials:
         chosen = trials.chosen
