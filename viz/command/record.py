@@ -16,7 +16,7 @@ from viz.streams.recording import ProgramRecording
 from viz.terminal import say, shell_word
 from viz.viewer import Viewer
 
-KNOWN: Final = "tinygrad 0.11 and newer, torch.compile, FX passes, xDSL and ONNX Script"
+KNOWN: Final = "tinygrad 0.11 and newer, torch.compile, FX passes, xDSL, ONNX Script and TVM"
 
 
 def record(options: argparse.Namespace) -> int:

@@ -41,6 +41,7 @@ BUILT_IN: Final[Mapping[str, Adapter]] = {
     "mlir": Adapter("viz.compilers.mlir:DIALECT"),
     "tinygrad": Adapter("viz.compilers.tinygrad:DIALECT", judge="viz.foreign.uops:judge"),
     "onnx": Adapter("viz.compilers.onnx:DIALECT"),
+    "tvm": Adapter("viz.compilers.tvm:DIALECT"),
     "xdsl": Adapter("viz.compilers.mlir:XDSL"),
     "torch": Adapter("viz.compilers.torch:DIALECT", judge="viz.foreign.fx:judge"),
 }

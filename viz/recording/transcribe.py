@@ -23,6 +23,7 @@ from viz.format.events import Events
 from viz.format.pack import Ints
 from viz.format.schema import DECLINE, MATCH, REBUILD
 from viz.recording.buffer import OTHER, Batch
+from viz.recording.exceptions import OURS
 from viz.recording.intern import Interner
 from viz.recording.patterns import group_of, pattern_data, source_of
 from viz.recording.programs import program_info
@@ -44,7 +45,7 @@ from viz.recording.reports import (
     Values,
     Visited,
 )
-from viz.recording.userlines import UserSources
+from viz.write.usersources import UserSources
 from viz.write.writer import TraceWriter
 
 MAX_RULES: Final = 20_000
@@ -99,7 +100,7 @@ class Transcriber:
         """By thread, what is open and not written: deeper than all of its stack."""
         self._rules: dict[Rule, int] = {}
         self._matchers: weakref.WeakSet[PatternMatcher] = weakref.WeakSet()
-        self._sources = UserSources(user_lines)
+        self._sources = UserSources(user_lines, ours=OURS)
         self._allocations: dict[int, int] = {}
         """Numbers of those that last, by the core's keys."""
         self._taken = 0

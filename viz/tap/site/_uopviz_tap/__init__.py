@@ -22,6 +22,7 @@ TAPS: dict[str, str] = {
     "torch.fx.passes.graph_transform_observer": "of_torch",
     "torch.fx.passes.infra.pass_manager": "of_torch",
     "torch.fx.subgraph_rewriter": "of_torch",
+    "tvm.ir.transform": "of_tvm",
     "xdsl.passes": "of_xdsl",
     "xdsl.pattern_rewriter": "of_xdsl",
 }

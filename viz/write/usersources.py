@@ -14,7 +14,6 @@ from typing import Final
 from core.origintext import split_origin
 from viz.files.sources import source_digest
 from viz.format.userlines import UserLines
-from viz.recording.exceptions import OURS
 from viz.vouching import vouch
 
 FILE_BYTES: Final = 1 << 18
@@ -41,10 +40,16 @@ class _File:
 class UserSources:
     """The lines that origins and callers name, taken once each. Not `read`: none is, and no file
     opened, as where a stranger's trace says which lines these are. `find` gives the lines of a file
-    that is kept elsewhere, for which nobody vouches."""
+    that is kept elsewhere, for which nobody vouches; files whose names begin with one of `ours` are
+    not the user's."""
 
-    def __init__(self, read: bool = True, find: Callable[[str], list[str]] | None = None) -> None:
-        self._read, self._find = read, find
+    def __init__(
+        self,
+        read: bool = True,
+        find: Callable[[str], list[str]] | None = None,
+        ours: tuple[str, ...] = (),
+    ) -> None:
+        self._read, self._find, self._ours = read, find, ours
         self._seen: set[str] = set()
         self._files: dict[str, _File] = {}
         self._size = 0
@@ -56,13 +61,13 @@ class UserSources:
             return
         self._seen.add(place)
         name, colon, line = split_origin(place)[0].rpartition(":")
-        if colon and line.isdigit() and not name.startswith(OURS):
+        if colon and line.isdigit() and not name.startswith(self._ours):
             self._keep(name, int(line))
 
     def vouch(self, name: str) -> None:
         """A file that the trace names without lines of it: only its digest is kept, so that a
         viewer can tell whether it has changed."""
-        if self._read and not name.startswith(OURS) and name not in self._files:
+        if self._read and not name.startswith(self._ours) and name not in self._files:
             file = self._file(name)
             if file.proof:
                 self._new.append(UserLines(name, 1, "", file.digest, False, file.proof))

@@ -11,10 +11,9 @@ import pytest
 
 from viz.format.userlines import UserLines, pack_user_lines, unpack_user_lines
 from viz.read.tracefile import TraceFile
-from viz.recording import userlines
 from viz.recording.exceptions import OURS
-from viz.recording.userlines import UserSources, context_of
 from viz.trace import Recorder
+from viz.write.usersources import UserSources, context_of
 
 PROGRAM = """\
 import os
@@ -87,7 +86,7 @@ def test_each_line_is_kept_once(tmp_path: Path) -> None:
 
 
 def test_files_of_the_compiler_are_no_user_files() -> None:
-    sources = UserSources()
+    sources = UserSources(ours=OURS)
     sources.note(f"{OURS[0]}tensor/base.py:20 relu")
     assert sources.take() == []
 
@@ -106,7 +105,7 @@ def test_a_cell_of_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_too_much_is_cut_and_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str
 ) -> None:
-    monkeypatch.setattr(userlines, limit, 1000)
+    monkeypatch.setattr(usersources, limit, 1000)
     path = tmp_path / "program.py"
     path.write_text("".join(f"x{i} = {'a' * 30}\n" for i in range(1, 200)))
     sources = UserSources()
