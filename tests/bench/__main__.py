@@ -26,6 +26,7 @@ from tests.bench import (
     service,
     tiles,
     torch,
+    webgpu,
     wgsl,
     whatif,
 )
@@ -52,6 +53,7 @@ BENCHES = {
     "service": service.figures,
     "tiles": tiles.figures,
     "torch": torch.figures,
+    "webgpu": webgpu.figures,
     "wgsl": wgsl.figures,
     "whatif": whatif.figures,
 }

@@ -25,6 +25,19 @@ ARGUMENTS = [
     "--enable-features=Vulkan",
 ]
 ANY_ADAPTER = "async () => (await navigator.gpu?.requestAdapter())?.info.architecture ?? ''"
+LOSE = """() => {
+  const { createShaderModule } = GPUDevice.prototype;
+  GPUDevice.prototype.createShaderModule = function (of) {
+    this.destroy();
+    Object.assign(GPUDevice.prototype, { createShaderModule });
+    return this.createShaderModule(of);
+  };
+}"""
+"""In the page's worker: the device is lost in the next run."""
+REFUSE = """() => {
+  self.requestAdapter = GPU.prototype.requestAdapter;
+  GPU.prototype.requestAdapter = () => Promise.resolve(null);
+}"""
 Open = Callable[..., Explorer]
 
 
@@ -114,6 +127,26 @@ def test_a_kernel_runs_in_an_exported_file_is_edited_and_broken(
     page.keyboard.press("Control+Enter")
     expect(page.locator(".unrun")).to_have_count(0)
     expect(page.get_by_role("button", name="Result of the run")).to_contain_text("✓ equal")
+
+
+def test_a_gpu_that_is_lost_or_missing_is_one_sentence(opened: Open, exported: Path) -> None:
+    page = opened(exported.as_uri(), offline=True).page
+    page.locator(".ov-kernels .ov-row").first.get_by_role("link").first.click()
+    page.keyboard.press("2")
+    result = page.get_by_role("button", name="Result of the run")
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.get_by_role("button", name="Run it").click()
+    expect(result).to_contain_text("✓ equal", timeout=60_000)
+    (worker,) = page.workers
+    worker.evaluate(LOSE)
+    _run(page)
+    expect(page.get_by_text("The GPU was lost: ")).to_be_visible()
+    worker.evaluate(REFUSE)
+    _run(page)
+    expect(page.get_by_text("The browser offers no GPU")).to_be_visible()
+    worker.evaluate("() => Object.assign(GPU.prototype, { requestAdapter })")
+    _run(page)
+    expect(result).to_contain_text("✓ equal")
 
 
 def test_both_programs_of_the_file_run_in_turn(opened: Open, exported: Path) -> None:

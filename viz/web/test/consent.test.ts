@@ -1,6 +1,6 @@
 import { expect, it, vi } from "vitest";
 
-vi.mock("../src/webgpu/device/gpu", () => ({ adapter: vi.fn() }));
+vi.mock("../src/webgpu/gpu", () => ({ adapter: vi.fn() }));
 vi.mock("../src/state/actions", () => ({ data: () => ({ server: null }) }));
 
 it("gives all runs that wait for the reader one answer", async () => {

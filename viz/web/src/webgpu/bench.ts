@@ -1,11 +1,10 @@
-/** A kernel as it is and as it is changed, on the GPU of this browser: what both compute, and their times in
- * turn. */
+/** A kernel as it is and as it is changed, on a GPU, in the worker that has it: what both compute, and their
+ * times in turn. */
 import type { Shader, Shaders } from "../data/messages/trials/shaders";
 import type { BenchSide, Workbench } from "../data/messages/trials/workbench";
 import { excess, judge, writtenBy } from "./judge";
 import { difference } from "./values/difference";
-import { generated } from "./values/generated";
-import { adapter, tryShaders } from "./device/gpu";
+import type { Session } from "./device/session";
 import { outputsOf, pictureOf } from "./values/picture";
 import { timesOf } from "./values/turns";
 import { BROWSER } from "../data/browser";
@@ -15,28 +14,27 @@ const SECONDS = 2;
 export const GENERATED = { kind: "generated", title: "Generated" };
 
 /** Runs both, `kernel` and what `edited` makes of it: compiled otherwise, with the text `source` where the
- * reader has edited it. Rejects with a problem, and with an AbortError once given up. */
-export async function benchHere(
+ * reader has edited it. Raises a GpuProblem. */
+export async function bench(
+  session: Session,
   kernel: Shaders,
   edited: Shaders,
   source: string | null,
   progress: (text: string) => void,
-  signal: AbortSignal,
 ): Promise<Workbench> {
-  const { name } = await adapter();
   const sides = [kernel.made, source === null ? edited.made : { ...edited.made, text: source }];
   const written = writtenBy(kernel);
-  const tried = await tryShaders(
+  const tried = await session.run(
     {
       sides: [...sides, kernel.plain],
       timed: [0, 1],
-      memory: kernel.arguments.map(generated),
+      arguments: kernel.arguments,
       written,
       seconds: SECONDS,
     },
     progress,
-    signal,
   );
+  progress("comparing");
   const [a, b, plain] = tried.outputs as [ArrayBuffer[], ArrayBuffer[], ArrayBuffer[]];
   const between = written.map((number, i) => {
     const of = kernel.arguments[number]!;
@@ -49,7 +47,7 @@ export async function benchHere(
   const overrun = (side: number): string[] =>
     tried.overrun.filter(([of]) => of === side).map(([, argument]) => `argument ${argument}`);
   return {
-    device: `${BROWSER}: ${name}`,
+    device: `${BROWSER}: ${session.adapter.name}`,
     target: "webgpu",
     changed: sides[0]!.text !== sides[1]!.text,
     flops: kernel.flops,

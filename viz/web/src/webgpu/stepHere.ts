@@ -1,6 +1,6 @@
 /** A captured step of a program run on the GPU of this browser: its launches in order, on shared memory. */
 import type { ShaderArgument, Shaders } from "../data/messages/trials/shaders";
-import { tryStep } from "./device/gpu";
+import { tryStep } from "./gpu";
 import { GpuProblem } from "./values/problem";
 import type { StepArgument } from "./device/protocol";
 import { bytesOf } from "./values/dtypes";

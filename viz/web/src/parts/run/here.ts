@@ -7,10 +7,8 @@ import type { Launch, RunResult } from "../../data/messages/kernel";
 import type { Shaders } from "../../data/messages/trials/shaders";
 import type { BenchHow, Workbench } from "../../data/messages/trials/workbench";
 import { data } from "../../state/actions";
-import { adapter } from "../../webgpu/device/gpu";
+import { adapter, benchHere, runHere } from "../../webgpu/gpu";
 import { checked } from "../../webgpu/values/checked";
-import { benchHere } from "../../webgpu/bench";
-import { runHere } from "../../webgpu/run";
 import { type Choices, COMPILERS, sameChoices } from "../kernel/versions";
 
 export const isHere = (device: string): boolean => device === BROWSER;

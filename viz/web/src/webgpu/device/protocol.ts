@@ -1,6 +1,8 @@
 /** What the page and its GPU worker say to each other. */
 import type { ApiProblem } from "../../data/messages/job";
-import type { Shader, ShaderArgument } from "../../data/messages/trials/shaders";
+import type { Launch, RunResult } from "../../data/messages/kernel";
+import type { Shader, ShaderArgument, Shaders } from "../../data/messages/trials/shaders";
+import type { Workbench } from "../../data/messages/trials/workbench";
 
 /** The GPU that the browser offers, as far as it says. */
 export interface Adapter {
@@ -17,8 +19,8 @@ export interface Trial {
   sides: Shader[];
   /** Which of them are timed. */
   timed: number[];
-  /** What the arguments hold, by number. */
-  memory: ArrayBuffer[];
+  /** Whose memory begins with generated values. */
+  arguments: ShaderArgument[];
   /** The numbers of the arguments that are read back. */
   written: number[];
   /** Seconds that the timing may take. */
@@ -62,12 +64,17 @@ export interface Stepped {
   us: number[];
 }
 
-export type Ask = { kind: "adapter" } | { kind: "trial"; trial: Trial } | { kind: "step"; trial: StepTrial };
+export type Ask =
+  | { kind: "adapter" }
+  | { kind: "run"; kernel: Shaders; how: Launch; seconds: number }
+  | { kind: "bench"; kernel: Shaders; edited: Shaders; source: string | null }
+  | { kind: "step"; trial: StepTrial };
 
 export type Told =
   | { kind: "ready" }
   | { kind: "progress"; text: string }
   | { kind: "adapter"; adapter: Adapter }
-  | { kind: "tried"; tried: Tried }
+  | { kind: "ran"; result: RunResult }
+  | { kind: "benched"; result: Workbench }
   | { kind: "stepped"; stepped: Stepped }
   | { kind: "failed"; problem: ApiProblem };

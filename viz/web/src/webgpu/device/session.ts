@@ -1,6 +1,7 @@
 /** Runs WGSL on the GPU that the browser offers. In a worker, so that a kernel that hangs can be left. */
 import type { Shader, ShaderBinding } from "../../data/messages/trials/shaders";
 import { COMPUTE_STAGE, MAP_READ, USAGE } from "./flags";
+import { generated } from "../values/generated";
 import { GpuProblem } from "../values/problem";
 import type { Adapter, Trial, Tried } from "./protocol";
 
@@ -71,11 +72,13 @@ export class Session {
 
   /** See Trial. Raises a GpuProblem for what is not valid, and for what does not fit. */
   async run(trial: Trial, progress: (text: string) => void): Promise<Tried> {
+    progress("making inputs");
+    const memory = trial.arguments.map(generated);
     const programs: Program[] = [];
     try {
       for (const [i, side] of trial.sides.entries()) {
         progress(`compiling${trial.sides.length > 1 ? ` ${i + 1} of ${trial.sides.length}` : ""}`);
-        programs.push(await this.program(side, trial));
+        programs.push(await this.program(side, memory));
       }
       const outputs: ArrayBuffer[][] = [];
       const overrun: [number, number][] = [];
@@ -98,24 +101,19 @@ export class Session {
   async checked<T>(act: () => T): Promise<Awaited<T>> {
     this.device.pushErrorScope("validation");
     this.device.pushErrorScope("out-of-memory");
-    const made = await act();
+    const [made] = await Promise.allSettled([new Promise<T>((done) => done(act()))]);
     const [memory, invalid] = [await this.device.popErrorScope(), await this.device.popErrorScope()];
-    if (memory)
+    // a browser throws a RangeError where it cannot map so much memory
+    if (memory || (made.status === "rejected" && made.reason instanceof RangeError))
       throw new GpuProblem("The GPU has no memory for this kernel", "", "Close other pages that use it.");
     if (invalid) throw new GpuProblem(firstLine(invalid.message), "WebGPU", "");
-    return made;
+    if (made.status === "rejected") throw made.reason;
+    return made.value;
   }
 
-  private async program(shader: Shader, trial: Trial): Promise<Program> {
-    const layout = this.device.createBindGroupLayout({
-      entries: shader.bindings.map((one) => ({
-        binding: one.binding,
-        visibility: COMPUTE_STAGE,
-        buffer: { type: accessIn(shader.text, one) },
-      })),
-    });
-    const pipeline = await this.pipeline(shader, layout);
-    const parts = await this.checked(() => shader.bindings.map((one) => this.buffer(one, trial)));
+  private async program(shader: Shader, memory: readonly ArrayBuffer[]): Promise<Program> {
+    const { pipeline, layout } = await this.compiled(shader);
+    const parts = await this.checked(() => shader.bindings.map((one) => this.buffer(one, memory)));
     const group = await this.checked(() =>
       this.device.createBindGroup({
         layout,
@@ -128,8 +126,15 @@ export class Session {
     return { shader, pipeline, group, buffers: parts };
   }
 
-  /** The program of a module; raises what its compiler says, at its line. */
-  async pipeline(shader: Shader, layout: GPUBindGroupLayout): Promise<GPUComputePipeline> {
+  /** The program of a module, and how it binds memory; raises what its compiler says, at its line. */
+  async compiled(shader: Shader): Promise<Compiled> {
+    const layout = this.device.createBindGroupLayout({
+      entries: shader.bindings.map((one) => ({
+        binding: one.binding,
+        visibility: COMPUTE_STAGE,
+        buffer: { type: accessIn(shader.text, one) },
+      })),
+    });
     this.device.pushErrorScope("validation");
     const module = this.device.createShaderModule({ code: shader.text });
     const { messages } = await module.getCompilationInfo();
@@ -143,20 +148,21 @@ export class Session {
       );
     if (invalid) throw new GpuProblem(firstLine(invalid.message), "WGSL", "");
     try {
-      return await this.device.createComputePipelineAsync({
+      const pipeline = await this.device.createComputePipelineAsync({
         layout: this.device.createPipelineLayout({ bindGroupLayouts: [layout] }),
         compute: { module, entryPoint: shader.entry },
       });
+      return { pipeline, layout };
     } catch (thrown) {
       throw new GpuProblem(
         firstLine(thrown instanceof Error ? thrown.message : String(thrown)),
-        "WGSL",
-        "The browser cannot make a program of it.",
+        entryIn(shader.text),
+        `The browser cannot make a program of it: its function is ${shader.entry}.`,
       );
     }
   }
 
-  private buffer(binding: ShaderBinding, trial: Trial): GPUBuffer {
+  private buffer(binding: ShaderBinding, memory: readonly ArrayBuffer[]): GPUBuffer {
     const uniform = binding.kind === "uniform";
     const guards = uniform ? 0 : GUARD_WORDS;
     const bytes = 4 * Math.ceil(Math.max(binding.bytes, 4) / 4);
@@ -175,7 +181,7 @@ export class Session {
     const mapped = buffer.getMappedRange();
     const to = new Uint8Array(mapped);
     for (const { argument, value, offset } of binding.parts) {
-      if (argument !== null) to.set(new Uint8Array(trial.memory[argument]!), offset);
+      if (argument !== null) to.set(new Uint8Array(memory[argument]!), offset);
       if (value !== null) new DataView(mapped).setInt32(offset, value, true);
     }
     if (guards) new Uint32Array(mapped, bytes, guards).fill(GUARD);
@@ -284,6 +290,11 @@ export class Session {
   }
 }
 
+export interface Compiled {
+  pipeline: GPUComputePipeline;
+  layout: GPUBindGroupLayout;
+}
+
 interface Program {
   shader: Shader;
   pipeline: GPUComputePipeline;
@@ -332,6 +343,12 @@ export function accessIn(text: string, { binding, kind }: ShaderBinding): GPUBuf
   if (!declared) return kind;
   if (declared[1] === "uniform") return "uniform";
   return declared[2] === "read_write" ? "storage" : "read-only-storage";
+}
+
+/** Where a text declares its function: what is wrong with a program as a whole is about that. */
+function entryIn(text: string): string {
+  const at = text.split("\n").findIndex((line) => /@compute\b/.test(line));
+  return at < 0 ? "WGSL" : `line ${at + 1}`;
 }
 
 function described(adapter: GPUAdapter): Adapter {

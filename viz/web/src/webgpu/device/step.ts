@@ -3,10 +3,10 @@ import type { Shader } from "../../data/messages/trials/shaders";
 import { apart } from "../values/difference";
 import { reader } from "../values/dtypes";
 import { generated } from "../values/generated";
-import { COMPUTE_STAGE, USAGE } from "./flags";
+import { USAGE } from "./flags";
 import { GpuProblem } from "../values/problem";
 import type { Stepped, StepTrial } from "./protocol";
-import { accessIn, type Session } from "./session";
+import type { Compiled, Session } from "./session";
 
 /** Bytes of memory up to which the step is run with both sets of programs, to compare them. */
 const MOST_COMPARED = 1 << 29;
@@ -35,7 +35,7 @@ class Side {
   readonly launches: Launch[] = [];
   readonly memory: GPUBuffer[];
   private readonly own: GPUBuffer[] = [];
-  private readonly pipelines = new Map<Shader, [GPUComputePipeline, GPUBindGroupLayout]>();
+  private readonly pipelines = new Map<Shader, Compiled>();
 
   constructor(
     private readonly session: Session,
@@ -51,14 +51,7 @@ class Side {
   async prepare(shaders: readonly Shader[], progress: (text: string) => void): Promise<void> {
     for (const [i, shader] of shaders.entries()) {
       progress(`compiling ${i + 1} of ${shaders.length}`);
-      const layout = this.session.device.createBindGroupLayout({
-        entries: shader.bindings.map((one) => ({
-          binding: one.binding,
-          visibility: COMPUTE_STAGE,
-          buffer: { type: accessIn(shader.text, one) },
-        })),
-      });
-      this.pipelines.set(shader, [await this.session.pipeline(shader, layout), layout]);
+      this.pipelines.set(shader, await this.session.compiled(shader));
     }
     for (const { shader, arguments: given } of this.trial.launches)
       this.launches.push(this.launch(shaders[shader]!, given));
@@ -86,7 +79,7 @@ class Side {
   }
 
   private launch(shader: Shader, given: StepTrial["launches"][number]["arguments"]): Launch {
-    const [pipeline, layout] = this.pipelines.get(shader)!;
+    const { pipeline, layout } = this.pipelines.get(shader)!;
     const made: Launch = { ...{ pipeline, groups: shader.groups, before: [], after: [] }, group: null! };
     const bound = new Set<number>();
     const entries = shader.bindings.map(({ binding, kind, bytes, parts }) => {

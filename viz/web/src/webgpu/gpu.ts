@@ -3,8 +3,11 @@
  * long, ends the worker with its device, and the next request gets a new one.
  */
 import GpuWorker from "./gpu.worker?worker&inline";
-import { GpuProblem } from "../values/problem";
-import type { Adapter, Ask, Stepped, StepTrial, Told, Trial, Tried } from "./protocol";
+import type { Launch, RunResult } from "../data/messages/kernel";
+import type { Shaders } from "../data/messages/trials/shaders";
+import type { Workbench } from "../data/messages/trials/workbench";
+import type { Adapter, Ask, Stepped, StepTrial, Told } from "./device/protocol";
+import { GpuProblem } from "./values/problem";
 
 /** A worker that says nothing for this long hangs, ms. */
 const SILENT_MS = 20_000;
@@ -25,18 +28,35 @@ export function adapter(): Promise<Adapter> {
   return known;
 }
 
-/** See Trial. Rejects with a problem, and with an AbortError once given up. */
-export async function tryShaders(
-  trial: Trial,
+/** Runs a kernel that was made as `how` says, or an edited text in place of it; its times take about `seconds`.
+ * Rejects with a problem, and with an AbortError once given up. */
+export async function runHere(
+  kernel: Shaders,
+  how: Launch,
   progress: (text: string) => void,
   signal: AbortSignal,
-): Promise<Tried> {
-  const told = await ask({ kind: "trial", trial }, SILENT_MS, progress, signal);
-  if (told.kind === "tried") return told.tried;
+  seconds: number,
+): Promise<RunResult> {
+  const told = await ask({ kind: "run", kernel, how, seconds }, SILENT_MS, progress, signal);
+  if (told.kind === "ran") return told.result;
   throw new Error(told.kind);
 }
 
-/** See StepTrial. Rejects as `tryShaders`. */
+/** Runs both, `kernel` and what `edited` makes of it: compiled otherwise, with the text `source` where the
+ * reader has edited it. Rejects as `runHere`. */
+export async function benchHere(
+  kernel: Shaders,
+  edited: Shaders,
+  source: string | null,
+  progress: (text: string) => void,
+  signal: AbortSignal,
+): Promise<Workbench> {
+  const told = await ask({ kind: "bench", kernel, edited, source }, SILENT_MS, progress, signal);
+  if (told.kind === "benched") return told.result;
+  throw new Error(told.kind);
+}
+
+/** See StepTrial. Rejects as `runHere`. */
 export async function tryStep(
   trial: StepTrial,
   progress: (text: string) => void,
