@@ -39,7 +39,7 @@ def vouch(path: str, digest: str) -> str:
 
 
 def is_vouched(path: str, digest: str, proof: str) -> bool:
-    """Whether a recording of this user has made this signature for this file."""
+    """Whether a recording of this user made this signature for this file."""
     with suppress(OSError, TraceError):
         key = _read(cache_folder() / KEY) if proof else None
         return key is not None and hmac.compare_digest(

@@ -30,7 +30,7 @@ class Guarantee(Generic[Context]):
 
 
 def each(says: str, holds: Callable[[UOp, Context], bool]) -> Guarantee[Context]:
-    """A guarantee that holds, or does not, for each node by itself."""
+    """A guarantee about each node separately."""
 
     def breach(nodes: Sequence[UOp], context: Context) -> UOp | None:
         return next((u for u in nodes if not holds(u, context)), None)
@@ -48,12 +48,12 @@ class Undone:
 
 @dataclass(frozen=True, slots=True)
 class Pass(Generic[Context]):
-    """One pass of a table. `keeps` says what it leaves as it was, `guarantees` what holds after it
-    that did not before.
+    """One pass of a table. `keeps` says what it preserves, `guarantees` what holds after it and did
+    not before.
 
     The ops in `gone` do not appear any more, here and in all later passes; what is in `leaves`
-    holds after it. With SPEC=1 the graph is verified against `spec` (None: its nodes are of no one
-    stage). A pass whose `runs` answers False is left out: a setting says so.
+    holds after it. With SPEC=1 the graph is verified against `spec` (None: its nodes are of several
+    stages). A pass whose `runs` returns False is skipped, as a setting asks for.
     """
 
     name: str
@@ -73,7 +73,8 @@ def verifying() -> bool:
 
 
 def position(passes: Sequence[Pass[Context]], name: str) -> int:
-    """Where the pass called `name` is in a table. Raises CompileError where there is none."""
+    """The position of the pass called `name` in a table. Raises CompileError where there is
+    none."""
     for at, step in enumerate(passes):
         if step.name == name:
             return at

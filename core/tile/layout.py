@@ -2,8 +2,8 @@
 position.
 
 A layout is a grid of equal base tiles. How a base tile lies is a `Fragment`, taken from the
-target's matrix instructions: rows are its m, columns its n. Nothing here knows a vendor or the
-number of lanes. Never makes memory; coordinates are made as nodes.
+target's matrix instructions: rows are its m, columns its n. Independent of the vendor and the
+number of lanes. Never makes memory; coordinates are nodes.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Layout:
         return self.tiles * self.base.count
 
     def constants(self, axis: Axis) -> tuple[int, ...]:
-        """Of each register, what its number adds to the row or column."""
+        """What the number of each register adds to the row or column."""
         return _constants(self, axis)
 
     def of_lane(self, axis: Axis, lane: UOp) -> UOp:
@@ -224,7 +224,8 @@ def renamed(part: Fragment, row: str, column: str) -> Fragment:
 
 
 def lanes_of(target: Target) -> int:
-    """Threads of a warp; where there are none, of what stands for one: a loop over rows."""
+    """Threads of a warp; without threads, the iterations of the loop over rows that stands for
+    one."""
     return target.wave if target.wave > 1 else SERIAL
 
 

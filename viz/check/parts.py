@@ -16,7 +16,7 @@ PART: Final = 400
 @dataclass(frozen=True)
 class Part:
     """Passes of a trace to be checked, by their numbers in the run; `rules`: by name, only these;
-    `seconds`: after so many, what is left is not checked; `files`: the names of the files of its
+    `seconds`: after this time, the rest is not checked; `files`: the names of the files of its
     processes, in the order in which the passes are numbered, by name where there are none."""
 
     path: str
@@ -28,7 +28,8 @@ class Part:
 
 
 def parts_of(store: Store, part: Part, jobs: int) -> Iterator[Part]:
-    """Passes side by side, which have much in common, in parts of about equal work."""
+    """Divides passes into parts of about equal work; neighbours, which have much in common, stay
+    together."""
     counts = steps_of(store)
     chosen: list[int] = []
     total = sum(counts.get(number, 0) for number in part.rewrites)

@@ -1,6 +1,5 @@
-"""The nodes of a trace as UOps, rebuilt strictly: what is not a graph of `core` is refused.
-
-Nothing of a trace is evaluated. Each node is made once for a file.
+"""The nodes of a trace as UOps, rebuilt strictly: what is not a graph of `core` is rejected.
+Nothing in a trace is evaluated. Each node is made once per file.
 """
 
 from __future__ import annotations
@@ -31,8 +30,8 @@ class Rebuilt:
         self._argument = functools.cache(argument)
 
     def node(self, number: int) -> UOp:
-        """A node by its number in the file. Raises FormatError where it, or a node below it, is
-        none of `core`, and BudgetError."""
+        """A node by its number in the file. Raises FormatError where it, or a node below it, is not
+        one of `core`, and BudgetError."""
         nodes, made, stack = self._file.nodes, self._made, [number]
         begun = len(made)
         while stack:

@@ -1,8 +1,8 @@
 """Checks a run, or chosen passes and rules of it, in parts that an executor works on.
 
 Any `concurrent.futures.Executor` will do; by default it is a pool of processes. On another machine
-the trace has to have the same path. A process that ends without an answer costs its parts one
-further try, each in a pool of its own; then their steps are not checked, and say so.
+the trace has to have the same path. After a process that ends without an answer, its parts are
+tried once more, each in a separate pool; if that fails, their steps are reported as not checked.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ NewExecutor = Callable[[int], Executor]
 
 
 def processes(jobs: int, memory: int = MEMORY) -> Executor:
-    """A pool of so many processes, each with a limit of memory."""
+    """A pool of processes, each with a memory limit."""
     context = multiprocessing.get_context("spawn")
     return ProcessPoolExecutor(jobs, context, _begin, (memory,))
 

@@ -39,7 +39,7 @@ class Parser(argparse.ArgumentParser):
 
 
 class Misused(SystemExit):
-    """The end of a command whose arguments are wrong, which has been said."""
+    """The exit of a command with wrong arguments, after its error was printed."""
 
     def __init__(self, what: str, hint: str) -> None:
         super().__init__(2)
@@ -47,7 +47,7 @@ class Misused(SystemExit):
 
 
 class _NameDialect(argparse.Action):
-    """Names an adapter in the environment, so that processes that a command starts know it, too."""
+    """Names an adapter in the environment, for the processes that a command starts."""
 
     def __call__(self, parser: argparse.ArgumentParser, *given: Any) -> None:
         where = str(given[1])
@@ -136,7 +136,7 @@ def positive(text: str) -> int:
 
 
 def natural(text: str) -> int:
-    """An integer from 0 on, of at most 6 digits. Raises ArgumentTypeError."""
+    """A non-negative integer of at most 6 digits. Raises ArgumentTypeError."""
     if not text.isdecimal() or len(text) > 6:
         raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 on")
     return int(text)

@@ -1,6 +1,7 @@
 """Aligned columns, and numbers as people read them.
 
-Makes lines; never prints, and never cuts: that is done for the whole line, where it is printed.
+Makes lines; never prints, and never truncates: that is done for whole lines, where they are
+printed.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ GAP = "  "
 
 
 class Column(NamedTuple):
-    """A column of a table: its title, whether its cells end at the right (numbers), its style; and
-    from what rank on it goes where a table is too wide for the terminal (0: never)."""
+    """A column of a table: its title, whether its cells are right-aligned (numbers), its style, and
+    its rank: where a table is too wide for the terminal, columns of higher rank are dropped first
+    (0: never)."""
 
     title: str
     right: bool = False

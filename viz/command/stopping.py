@@ -1,6 +1,5 @@
-"""Ctrl-C, a closed terminal and a request to end, as exceptions: whatever runs cleans up.
-
-A file that was to be written is whole or not there. Knows nothing of what runs.
+"""Ctrl-C, a closed terminal and a request to end, as exceptions, so that running code cleans up. A
+file to be written is complete or absent. Independent of what runs.
 """
 
 from __future__ import annotations
@@ -12,14 +11,14 @@ from types import FrameType
 from typing import Any, Final
 
 _AGAIN: Final = 2.0
-"""Seconds for cleaning up, in which the same again changes nothing: people press Ctrl-C twice."""
+"""Seconds for cleaning up, in which repeated signals are ignored: people press Ctrl-C twice."""
 _SIGNALS: Final = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 class Stopping:
     """In the block, a signal that would end the process raises KeyboardInterrupt (Ctrl-C) or
-    SystemExit. What swallows exceptions, as SQLite does those of callbacks, does not swallow that
-    it came: see `code`."""
+    SystemExit. Where exceptions are swallowed, as by SQLite in callbacks, `code` still tells that
+    it came."""
 
     def __init__(self) -> None:
         self.number = 0

@@ -1,5 +1,5 @@
-"""The dialect of MLIR's text: what the ops of its own dialects, of Triton's and of XLA's are to the
-eye, by the beginning of their names. A name that is not here is an op and no more.
+"""The dialect of MLIR's text: how the ops of its own dialects, of Triton's and of XLA's are shown,
+by the beginning of their names. Other names are plain ops.
 """
 
 from __future__ import annotations

@@ -44,8 +44,8 @@ class Cluster:
             executor.shutdown(wait=False, cancel_futures=True)
 
     def takes(self, request: Mapping[str, Any]) -> bool:
-        """Whether a job can be done there: of those about kernels and steps, what names no device
-        of this machine."""
+        """Whether a job can be done there: those about kernels and steps that name no device of
+        this machine."""
         match request["job"]:
             case "check" | "replay" | "minimise":
                 return True
@@ -58,8 +58,7 @@ class Cluster:
 
     def work(self, request: Mapping[str, Any], seconds: float, watch: Watch) -> Any:
         """The result of a job. What a worker there records is written into the file TRACE here. A
-        cancelled job is not waited for; what runs already ends by its own limit. Raises
-        ServerError."""
+        cancelled job is not waited for; what runs already ends by its limit. Raises ServerError."""
         if request["job"] == "check":
             return self._check(request, seconds, watch)
         futures = self._begin(work, [dict(request)], seconds)
@@ -89,7 +88,7 @@ class Cluster:
     def _begin(
         self, function: Callable[..., Data], requests: Sequence[Data], seconds: float
     ) -> list[Future[Data]]:
-        """Hands requests over; to a cluster that was started again, too."""
+        """Hands requests over, also to a cluster that was restarted."""
         for again in (False, True):
             try:
                 executor = self._connected()
@@ -114,7 +113,7 @@ class Cluster:
     def _results(
         self, futures: Sequence[Future[Data]], watch: Watch, take: Callable[[Data], None]
     ) -> list[Data]:
-        """The answers in their order; `take` gets each when it is there."""
+        """The answers in order; `take` is called with each as it arrives."""
         waiting, made = set(futures), 0
         try:
             while waiting:

@@ -1,7 +1,7 @@
 """`RunDialect`: the dialect of one run, asked so that no defect of an adapter ends a view.
 
-An adapter that raises or answers nonsense is asked nothing more: one Problem says so, and the run
-is shown as nodes and texts. Resolved once per run, never per node.
+An adapter that raises or answers nonsense is not used any further: one Problem reports it, and the
+run is shown as nodes and texts. Resolved once per run, never per node.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class RunDialect:
         return CheckedFacts(self, file)
 
     def ask(self, what: str, question: Callable[[], T], otherwise: T) -> T:
-        """What the dialect answers; `otherwise` where it fails, or has failed before. Errors that
-        are the answer's own go through: BudgetError and those of the project."""
+        """The answer of the dialect; `otherwise` where it fails, or has failed before. BudgetError
+        and errors of the project are raised."""
         if self.dialect is PLAIN:
             return otherwise
         try:
@@ -76,19 +76,20 @@ class RunDialect:
         return self.ask("its derived text", lambda: make(file, lines), None)
 
     def lasting(self, argument: str) -> str:
-        """An argument without what another run has otherwise. Raises BudgetError."""
+        """An argument without the parts that differ between runs. Raises BudgetError."""
         make = self.dialect.lasting
         if make is None:
             return argument
         return self.ask("its arguments", lambda: _text(make(argument)), None) or argument
 
     def graph_data(self, file: TraceFile, order: list[int]) -> dict[str, Any] | None:
-        """Nodes as the compiler reads a graph; None where it reads none. Raises BudgetError."""
+        """Nodes in the order in which the compiler reads a graph; None where it has none. Raises
+        BudgetError."""
         make = self.dialect.graph_data
         return None if make is None else self.ask("its graph", lambda: make(file, order), None)
 
     def act(self, name: str, file: TraceFile, facts: CheckedFacts, root: int) -> str:
-        """What the compiler's own action of this name says of a graph. Raises TraceError where
+        """The result of the compiler's own action of this name for a graph. Raises TraceError where
         there is none, or it fails, and BudgetError."""
         own = next((one for one in self.dialect.own if one.name == name), None)
         if own is None:

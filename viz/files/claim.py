@@ -46,7 +46,7 @@ _LOGS: Final = {
 _HELD: Final = re.compile(rb"uopviz ([0-9a-f]{1,64})\n")
 _TRIES: Final = 20
 _PAUSE: Final = 0.01
-"""Seconds between tries: who has just taken a lock has its name written by then."""
+"""Seconds between tries: enough for the process that took a lock to write its name."""
 _UNSUPPORTED: Final = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 
 
@@ -67,7 +67,7 @@ class Claim:
         self._identity: tuple[int, int] | None = None
         self._released = False
         self._held: Held | None = None
-        """Open, for those in this process who read the trace while it is written."""
+        """Open, for readers of the trace in this process while it is written."""
         _claims.add(self)
 
     def __del__(self) -> None:
@@ -76,11 +76,11 @@ class Claim:
 
     @property
     def locked(self) -> bool:
-        """Whether others find out that it is taken; not where the file system has no locks."""
+        """Whether others can see that it is taken; not where the file system has no locks."""
         return self._lock is not None and not self._lock.closed
 
     def take(self, run: str) -> Taken | None:
-        """Takes the lock, where there are locks; or says who holds it."""
+        """Takes the lock, where there are locks; or returns its holder."""
         name = _lock_of(self.path)
         for attempt in range(_TRIES):
             self._lock = Opened(_open_lock(name), "r+")  # this is its owner before it is locked
@@ -106,8 +106,8 @@ class Claim:
         raise TraceError("another program holds the lock of this trace", str(name), _HINT)
 
     def make(self) -> None:
-        """Puts an empty file in the place of what lies there. Raises OSError or TraceError where
-        that is not ours to replace."""
+        """Replaces what is there by an empty file. Raises OSError or TraceError where it may not be
+        replaced."""
         if head_of(self.path) != b"":
             for name in files_of(self.path):
                 name.unlink(missing_ok=True)
@@ -145,7 +145,7 @@ class Claim:
             self._lock.close()
 
     def forget(self) -> None:
-        """Leaves the lock to who has it: after a fork, in the child, to the parent."""
+        """Leaves the lock to its holder: after a fork, in the child, to the parent."""
         if self._lock is not None:
             self._lock.close()
 
@@ -165,11 +165,11 @@ if hasattr(os, "register_at_fork"):
 def claim(
     path: Path, run: str, *, new: bool = False, join: bool = False, make: bool = True
 ) -> Claim | Taken:
-    """The right to write the trace `path` for `run`, or who has it: a process that writes it, or
+    """The right to write the trace `path` for `run`, or its holder: a process that writes it, or
     one that writes a further part of it, or, with `join`, a finished process of the same run.
-    `new`: only where nothing lies there; FileExistsError otherwise. Without `make` what lies there
-    stays, for the caller to replace. Raises OSError where the file
-    or its lock cannot be, and TraceError where something else than a trace lies there."""
+    `new`: only where nothing lies there; FileExistsError otherwise. Without `make` an existing file
+    stays, for the caller to replace. Raises OSError where the file or its lock cannot be made, and
+    TraceError where something else than a trace lies there."""
     run = run if re.fullmatch(r"[0-9a-f]{1,64}", run) else "0"
     check_kinds(path)
     if new and path.exists():
@@ -217,7 +217,7 @@ def claim_beside(main: Path, run: str) -> Claim:
 
 
 def in_use(path: Path) -> bool:
-    """Whether a process writes this trace; True where that cannot be found out."""
+    """Whether a process writes this trace; True where that is not known."""
     if _claimed_here(path) or _holder(path) is not None:
         return True
     with suppress(OSError, TraceError):
@@ -301,7 +301,7 @@ def _open_lock(name: Path) -> int:
 
 
 def _holder(path: Path) -> str | None:
-    """The run of who writes a trace; "" where that cannot be found out, None for nobody."""
+    """The run that writes a trace; "" where that is not known, None where none does."""
     try:
         file = open_own(_lock_of(path))
     except FileNotFoundError:

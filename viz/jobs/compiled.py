@@ -15,7 +15,7 @@ from viz.views.run import Run
 from viz.views.store import Store
 
 Progress = Callable[[int, int, str], None]
-"""Told how many compilations have ended, of how many, and what has ended last."""
+"""Called with how many compilations have ended, of how many, and the last one."""
 
 
 @dataclass(frozen=True)
@@ -33,16 +33,17 @@ class Wanted:
 
 Compile = Callable[[Store, Collection[int], Wanted, Progress], AbstractContextManager[list[str]]]
 """What an adapter has under `Adapter.exports`: compiles these kernels for as long as the block
-lasts, and gives sentences of what could not be. Raises ServerError, and what Progress raises."""
+lasts, and gives sentences on those that could not be compiled. Raises ServerError, and what
+Progress raises."""
 
 
 @contextmanager
 def compiled_for(
     run: Run, kernels: Collection[int], wanted: Wanted, progress: Progress
 ) -> Generator[list[str]]:
-    """Kernels compiled for targets, for as long as the block lasts; sentences of what could not be.
-    Raises ServerError where a target is named that the run cannot be compiled for, and what
-    `progress` raises."""
+    """Kernels compiled for targets, for as long as the block lasts; sentences on those that could
+    not be compiled. Raises ServerError where a target is named that the run cannot be compiled for,
+    and what `progress` raises."""
     if not isinstance(run, Store) or wanted == Wanted():
         yield []
         return

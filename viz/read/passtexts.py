@@ -1,6 +1,6 @@
 """The compiler's own texts before and after passes: which pass has which, decoded on demand.
 
-Trusts no place that a row names.
+Places that a row names are checked.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Text of a linear program that its trace leaves out, as it follows from the nodes.
+"""The text of a linear program, made from its nodes where the trace leaves it out.
 
 The words are those of the compiler's dialect; without any, or for nodes that it cannot read, the
-program is listed without reasons. Takes what it needs from the budget in force, before it makes it.
+program is listed without reasons. Takes its cost from the budget in force first.
 """
 
 from __future__ import annotations

@@ -143,7 +143,7 @@ class Provenance(Generic[N]):
         return found
 
     def _unknown(self, nodes: Iterable[N]) -> list[N]:
-        """These nodes, which have no origin, and such as they use, sources first."""
+        """These nodes without an origin, and those without one that they use, sources first."""
         found: dict[N, None] = {}
         for root in nodes:
             stack = [(root, False)]

@@ -1,5 +1,5 @@
 """What an exported file holds besides its page and answers: its version, the names of its runs, and
-the traces that it was made from; and how all are found again.
+the traces that it was made from; and how they are read back.
 
 Version 1 had no trace and did not say its version. A file without a trace is one of those, or its
 budget had no room. Versions 1 and 2 hold one run, and their answers do not name it; up to 3, passes
@@ -55,7 +55,7 @@ def names_in(html: str) -> str:
 
 
 def held_base(version: int, name: str) -> str:
-    """What the paths of the answers about a run begin with in a file of this version."""
+    """The prefix of the paths of the answers about a run, in a file of this version."""
     return base_of(name) if version > 2 else "/api"
 
 
@@ -66,7 +66,7 @@ def version_of(html: str) -> int:
 
 
 def is_export(head: bytes) -> bool:
-    """Whether a file that begins like this is an exported file; one of version 1 is not known by
+    """Whether a file that begins like this is an exported file; version 1 cannot be told by
     that."""
     return b'<meta name="uopviz-export" content="' in head
 

@@ -28,9 +28,9 @@ WORKERS: Final = 2
 FEW: Final = 12
 """Kernels that are not worth a second process."""
 MOST_FAILED: Final = 16
-"""Workers with several kernels that may fail before no half of theirs is tried again."""
+"""How many workers with several kernels may fail before their halves are no longer tried again."""
 _LEAST_SECONDS: Final = 20.0
-"""For half of the kernels of a worker that failed, half of the time, but at least this."""
+"""The least seconds for half of the kernels of a worker that failed, which get half of its time."""
 _VERSION: Final = 1
 
 
@@ -44,9 +44,9 @@ def replay(
     progress: Progress = lambda share: None,
 ) -> Data:
     """Compiles a kernel of a run, or all, and compares each with the recorded one: `Replay` of
-    docs/json.md. `keep`: a folder for what was recorded. `progress` is told how far it is, from 0
-    to 1. With an `executor`, `isolated.work` runs there. Raises ServerError where no kernel can be
-    compiled here, and BudgetError.
+    docs/json.md. `keep`: a folder for the recordings. `progress` is called with the share done,
+    from 0 to 1. With an `executor`, `isolated.work` runs there. Raises ServerError where no kernel
+    can be compiled here, and BudgetError.
 
     Where a worker with several kernels crashes or takes too long, each half of them is tried again
     by a worker of its own, so that a kernel that is to blame costs no other one its answer."""

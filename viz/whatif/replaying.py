@@ -1,6 +1,6 @@
 """The worker process of a replay: compiles kernels again with the code that is on disk now.
 
-One of its own because it imports nothing that runs a kernel: it begins in half the time of
+A separate module because it imports nothing that runs a kernel: it starts in half the time of
 `viz/whatif/worker.py`. Reads one request as JSON, answers in lines of JSON, and ends.
 """
 

@@ -1,8 +1,9 @@
 """Patterns and nodes as the trace has them, for the interpreted matcher: texts, no code.
 
-So it can be told where the pattern of a rule fails that is not installed here, of another compiler
-too. A recorded pattern has no conditions written in Python: what it fits, the rule's own may not.
-Hostile patterns cost a bounded amount: each node that is looked at is taken from the budget.
+So the point where a pattern fails can be found for rules that are not installed here, and for other
+compilers. A recorded pattern lacks conditions written in Python: it may fit where the rule's own
+does not. Hostile patterns cost a bounded amount: each node that is looked at is taken from the
+budget.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ class TypeText:
 
 
 class ArgText:
-    """An argument of which the trace has the text: equal to whatever has that text."""
+    """An argument known by its text: equal to anything with that text."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -135,13 +136,13 @@ def pattern_of(data: object) -> UPat:
 
 
 def as_uop(node: TextNode) -> UOp:
-    """The node, to the type checker what the matcher of `core` takes: it asks for the fields that a
-    `TextNode` has, and for nothing else."""
+    """The node, typed as the matcher of `core` takes it: that reads only fields that a `TextNode`
+    has."""
     return cast("UOp", node)
 
 
 def _pattern(data: Mapping[str, Any]) -> UPat:
-    made = UPat()  # fields are set, not given: names of other compilers need not be identifiers
+    made = UPat()  # fields are set, not passed: names of other compilers need not be identifiers
     if alternatives := cast("list[Any]", data.get("anyOf", [])):
         made.alternatives = tuple(_pattern(p) for p in alternatives)
         return made
@@ -194,8 +195,8 @@ def _wanted(text: str) -> object:
 
 
 def _value(text: str) -> object:
-    """The argument of a node: typed JSON of `core` as the value that it stands for, any other as
-    what it is."""
+    """The argument of a node: typed JSON of `core` as the value that it stands for, any other
+    unchanged."""
     if not text:
         return None
     if len(text) > _MAX_ARG:

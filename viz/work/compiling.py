@@ -1,7 +1,7 @@
 """Kernels compiled for targets on request: a job each, whose passes become a part of the run.
 
-The worker records what it does in a folder that only this user may read and that goes with this
-process. Never compiles the kernels of another compiler.
+The worker records what it does in a folder that only this user can read, which is removed when the
+process ends. Never compiles the kernels of another compiler.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Compiler:
         self._lock = threading.Lock()
         self._folder: Path | None = None
         self._running: dict[tuple[int, int, str], int] = {}
-        """Jobs by store, kernel and target: who asks for the same meanwhile waits for the same."""
+        """Jobs by store, kernel and target: equal requests share one."""
 
     def __enter__(self) -> Compiler:
         return self
@@ -66,7 +66,7 @@ class Compiler:
         self.close()
 
     def close(self) -> None:
-        """Removes what was recorded. The jobs are the caller's to end, before."""
+        """Removes what was recorded. The caller has to end the jobs before."""
         with self._lock:
             if self._folder is not None:
                 self._remove()
@@ -83,9 +83,9 @@ class Compiler:
         ended: Callable[[], None] = lambda: None,
     ) -> int:
         """Begins to compile a kernel, whose AST is `graph`; the job. Its result is the kernel's
-        Artifact[] for the target; its passes are in the store then, also where it failed in one of
-        them. `drop`: they may have to go in favour of later ones. `ended` is called however it
-        went, before that can be seen. Raises ServerError."""
+        Artifact[] for the target; its passes are in the store then, even if one failed. `drop`:
+        they may be evicted by later ones. `ended` is called in any case, before the job counts as
+        done. Raises ServerError."""
         check_target(target)
         key = id(store), kernel, target
         with self._lock:

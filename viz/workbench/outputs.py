@@ -19,7 +19,7 @@ from core.trial.table import SIDE, number, rows_and_columns
 from core.uop.uop import UOp
 
 MOST_CELLS: Final = 8192
-"""Cells that are not empty of which a picture says more, those that are furthest off."""
+"""The most cells that a picture describes in detail, those that are furthest off."""
 
 
 @dataclass(frozen=True)

@@ -203,7 +203,7 @@ class TraceWriter:
         self._output.events.rebuild(rewrite, old, new)
 
     def decline(self, rewrite: int, rule: int, node: int) -> None:
-        """The structure of `rule` matched at `node`, but its function said no."""
+        """The structure of `rule` matched at `node`, but its function declined."""
         self._make_room()
         self._output.events.decline(rewrite, rule, node)
 
@@ -237,8 +237,8 @@ class TraceWriter:
         ended: Mapping[tuple[int, str], int],
     ) -> None:
         """A pass called `name` offered nodes to a set of rules: how many of each op, and at how
-        many of them each rule ended the visit, because it replaced the node or failed. From this
-        follows how often each rule was tried; without it, that is not known."""
+        many of them each rule ended the visit, because it replaced the node or failed. How often
+        each rule was tried follows from this, and is unknown without it."""
         sid = self.string
         offered = {sid(op): count for op, count in nodes.items()}
         by = {(rule, sid(op)): count for (rule, op), count in ended.items()}
@@ -258,14 +258,14 @@ class TraceWriter:
         self, rewrite: int, rule: int, tries: int, ns: int, function_ns: int = 0, name: str = ""
     ) -> None:
         """The pattern of `rule` was run on `tries` nodes of a pass, which took `ns` in all, and
-        `function_ns` of these in the function of the rule. Told several times, it adds up; without
-        it, how long tries took is not known. `rewrite` 0: of passes called `name`, whichever."""
+        `function_ns` of these in the function of the rule. Repeated calls add up; without any, how
+        long tries took is not known. `rewrite` 0: any pass called `name`."""
         named = 0 if rewrite else self.string(name)
         self._output.tries.add(rewrite, named, rule, tries, ns, function_ns)
 
     def gated(self, rewrite: int, nodes: Sequence[int]) -> None:
         """The nodes that the gate of a pass kept as they were, with all below them: its rules were
-        not tried there. To be told of each pass that has a gate, with no nodes, too."""
+        not tried there. To be called for each pass with a gate, even without nodes."""
         self._output.gated.extend([(rewrite, node) for node in nodes or (0,)])
 
     def rewrite_end(
@@ -378,9 +378,8 @@ class TraceWriter:
     ) -> None:
         """The values that the kernel of this AST was about to read at a launch, counted from 1: of
         each argument by its number the dtype, the number of elements and the bytes, as
-        little-endian processors keep them.
-        `why`: they were asked for and are not here, because of this. Raises TraceError where they
-        take more than `viz.format.captured.MAX_BYTES`."""
+        little-endian processors keep them. `why`: the reason why requested values are missing.
+        Raises TraceError where they take more than `viz.format.captured.MAX_BYTES`."""
         texts = plain_text(name), plain_text(device), dict(variables)
         kernel = Captured(ast, *texts, why=plain_text(why), launch=launch)
         self._output.captured.add(kernel, arguments)
@@ -388,8 +387,8 @@ class TraceWriter:
     def origins(self, kernel: int, asked: Mapping[int, Sequence[str]]) -> None:
         """The lines that ask for nodes of the kernel with this AST, each "file:line" or "file:line
         call"; without any, none is known. A node of several kernels is one node, and its own
-        `origin` one of its lines: a kernel of which this is told has those of its own, and of a
-        node that is not named here its `origin`. Told several times, it has all."""
+        `origin` one of its lines: such a kernel has the lines given here, and for other nodes their
+        `origin`. Repeated calls add lines."""
         asked = {kernel: (), **asked}
         pairs = [(node, line) for node, lines in asked.items() for line in lines or ("",)]
         self._output.origins.extend([(kernel, node, self.string(line)) for node, line in pairs])
@@ -427,18 +426,19 @@ class TraceWriter:
 
     def close(self, seconds: float | None = None) -> None:
         """Flushes, notes the end of the run and leaves one plain file; calling it again does
-        nothing, but for what an interrupt has left to do. `seconds`: how long the run took, where
+        nothing, except what an interrupt has left undone. `seconds`: how long the run took, where
         that is not until now; 0 where it is not known. Raises TraceError."""
         self._output.finish(self.now() / 1e6 if seconds is None else seconds)
 
     def finish(self) -> None:
-        """The same, without a note of the end: of a run that had none, or that the writer noted."""
+        """The same without noting the end: for a run that had none, or whose end is noted
+        already."""
         self._output.finish()
 
     @property
     def lost(self) -> bool:
-        """Whether the file was removed or replaced since it was made: what is written to it is not
-        to be found any more."""
+        """Whether the file was removed or replaced since it was made: what is written to it is
+        lost."""
         return self._database.lost
 
     def stopped(self, why: str) -> None:
@@ -447,6 +447,6 @@ class TraceWriter:
         self._output.stopped(why)
 
     def abandon(self) -> sqlite3.Connection:
-        """The connection, for the child of a fork to keep unused: closing it would be taken for
-        the parent's doing."""
+        """The connection, for the child of a fork to keep unused: closing it would affect the
+        parent's."""
         return self._database.abandon()

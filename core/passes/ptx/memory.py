@@ -1,8 +1,8 @@
 """Memory: what one load or store moves, and under which predicate.
 
 Bools are bytes; elements of 16 bits are moved in words of 32; a move is at most 4 registers and 16
-bytes; the gate of a load is its last source, a predicate. Loads from memory that nothing writes say
-so. Matrix instructions and LDMATRIX take and give words. Registers of a thread (DEFINE_REG) stay as
+bytes; the gate of a load is its last source, a predicate. Loads from read-only memory are marked.
+Matrix instructions and LDMATRIX take and give words. Registers of a thread (DEFINE_REG) stay as
 they are, as do addresses.
 """
 
@@ -64,7 +64,7 @@ def lanes_of(v: UOp) -> tuple[UOp, ...]:
 
 
 def moved_by(place: UOp, elements: int) -> UOp:
-    """The place some elements after a place, under the same gate."""
+    """The place a number of elements further, under the same gate."""
     if not elements:
         return place
     base, offset, *gate = place.src

@@ -1,4 +1,4 @@
-"""Snapshots: copies of memory as it was, for those who need it after it is overwritten.
+"""Snapshots: copies of memory for kernels that read it after it is overwritten.
 
 Writers of memory run after its readers. Where a reader cannot run before the writer, because it
 needs what the writer or a kernel after it computes, the old content is copied first; so is an
@@ -26,7 +26,7 @@ class Snapshots:
     copies: dict[UOp, UOp] = field(default_factory=lambda: dict[UOp, UOp]())
 
     def copy(self, version: UOp) -> UOp:
-        """Memory of its own after a kernel copied `version` to it."""
+        """New memory to which a kernel has copied `version`."""
         if version not in self.copies:
             st = ShapeTracker.from_shape(version.shaped)
             self.copies[version] = self.notes.run(

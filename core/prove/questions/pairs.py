@@ -33,13 +33,13 @@ _INT: Final = dtypes.int64
 
 Pair = tuple[Term, Term, Term | None]
 """Two terms, and the condition under which they count; None: always. Where it does not hold they
-may be equal all the same, and are not taken to differ."""
+may still be equal, and do not count as different."""
 
 
 @dataclass
 class Question:
-    """Pairs of terms, each to be equal; `memories`: memory that stands for other memory, which is
-    taken for granted."""
+    """Pairs of terms, each to be equal; `memories`: memory that is assumed to correspond to other
+    memory."""
 
     terms: Terms
     pairs: list[Pair] = field(default_factory=lambda: list[Pair]())
@@ -48,7 +48,7 @@ class Question:
     )
     memories: list[tuple[UOp, UOp]] = field(default_factory=lambda: list[tuple[UOp, UOp]]())
     unknown: frozenset[UOp] = frozenset()
-    """Nodes of one side that are inputs though they compute something."""
+    """Nodes of one side that count as inputs although they compute something."""
     allowed: Term | None = None
     """That nothing of the first side lies outside of memory; None: always."""
     leaves: list[Term] = field(default_factory=lambda: list[Term]())
@@ -57,7 +57,7 @@ class Question:
 
 def question(before: UOp, after: UOp, cut: frozenset[UOp], unaware: bool = False) -> Question:
     """What is asked of two nodes. `unaware`: a reduce that comes after has to be right without the
-    lengths below it. Raises UnknownMeaningError where terms cannot say it."""
+    lengths below it. Raises UnknownMeaningError where terms cannot express it."""
     terms = Terms()
     asked = Question(terms)
     read = Translation(terms, cut - {before, after}, Ops.REDUCE in (before.op, after.op))
@@ -148,7 +148,7 @@ def _of(terms: Terms, index: Index, u: UOp) -> Index:
 
 
 def _gate_of_value(read: Translation, u: UOp, point: Point) -> Term | None:
-    """The gate of an INDEX of a value: what that gives where it does not hold is left open."""
+    """The gate of an INDEX of a value: its result where the gate does not hold is unspecified."""
     of_value = u.op is Ops.INDEX and not isinstance(u.src[0].dtype, PtrDType)
     if not of_value or u in read.cut or not dtypes.is_bool(u.src[-1].dtype):
         return None
@@ -228,7 +228,7 @@ def _overwrites(memory: UOp, at: Term, t: Term) -> bool:
 
 
 def _renamed(asked: Question) -> None:
-    """Memory that only one side reads, where there is one of each: the one stands for the other."""
+    """The memory that only one side reads, where each side has exactly one: the two correspond."""
     if not asked.pairs:
         return
     sides = [_memories(side) for side in zip(*((a, b) for a, b, _ in asked.pairs), strict=True)]

@@ -25,8 +25,8 @@ class Accumulator:
 
 
 def accumulator(load: UOp) -> Accumulator | None:
-    """The loop that a LOAD waits for, where it is of that form. The registers have to be begun anew
-    in each iteration of every loop around it that the values depend on, and before the loop."""
+    """The loop that a LOAD waits for, where it is of that form. The registers have to be
+    initialized before the loop, in each iteration of every outer loop that the values depend on."""
     match load:
         case UOp(
             op=Ops.LOAD, src=(UOp(op=Ops.INDEX, src=(UOp(op=Ops.AFTER, src=after), *loaded)),)
@@ -54,7 +54,7 @@ def accumulator(load: UOp) -> Accumulator | None:
     if begun.op is not Ops.INDEX or pointer_of(begun) is not memory:
         return None
     if len(at) != 1 or any(other != tuple(at) for other in (tuple(loaded), begun.src[1:])):
-        return None  # what is begun, updated and read is not the same element, for certain
+        return None  # the elements initialized, updated and read are not known to be the same
     size = memory.dtype.size if isinstance(memory.dtype, PtrDType) else -1
     if size >= 0 and not 0 <= at[0].vmin <= at[0].vmax <= size - load.dtype.count:
         return None
@@ -85,8 +85,8 @@ def waits_for_loop(load: UOp) -> bool:
 
 
 def neutral(op: Ops, dtype: DType) -> ConstType:
-    """The value that combined with any other one gives the other one. Written for the checks alone:
-    it is not the table that the passes use."""
+    """The identity element of the op. Written for the checks alone: it is not the table that the
+    passes use."""
     return dtypes.min(dtype) if op is Ops.MAX else int(op is Ops.MUL)
 
 

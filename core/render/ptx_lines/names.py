@@ -1,7 +1,7 @@
 """Names of registers in PTX, which say what a register is for: %load2, %acc0, %addr1, %cond3.
 
-A family of registers has one type. Where a role has registers of a type that is not its usual one,
-their family says so: %alu0 is float32, %alu_r0 has 32 bits of an integer. Knows no instruction.
+A family of registers has one type. Where a role has registers of an unusual type, their family
+names it: %alu0 is float32, %alu_r0 has 32 bits of an integer. Knows no instruction.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ROLES: Final = {
 _USUAL: Final = {
     "addr": "rd", "idx": "r", "word": "r", "half": "h", "cond": "p", "more": "p", "none": "p"
 }  # fmt: skip
-"""The class that a role's registers have without saying so; of other roles, that of float32."""
+"""The default class of a role's registers; for other roles, that of float32."""
 
 
 def indices_of(uops: Sequence[UOp]) -> frozenset[UOp]:

@@ -1,8 +1,8 @@
 """Random arguments for a kernel at any stage: memory for each DEFINE_GLOBAL, values of variables.
 
-Integers that are used as an index, or compared with one, are such that what they address is there;
-spans.py finds out which these are. One seed gives the same values for the same argument,
-whatever else the kernel has. Runs nothing.
+Integers that are used as an index, or compared with one, are such that what they address exists;
+spans.py finds these. One seed gives the same values for the same argument, whatever else the kernel
+has. Runs nothing.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from core.uop.ops import Ops
 from core.uop.uop import UOp
 
 MOST_BYTES: Final = 1 << 28
-"""Bytes that all arguments of a kernel may take, unless a caller says otherwise."""
+"""Bytes that all arguments of a kernel may take by default."""
 _CORNERS: Final = 0.25
 """The share of elements that are corner values, where some are."""
 _PIECE: Final = 1 << 20
-"""Elements of an argument that are made at once, so that nothing needs more memory than it does."""
+"""Elements of an argument that are made at once, so that making it takes little further memory."""
 
 
 class Values(Enum):
@@ -62,7 +62,7 @@ _DRAWN: Final = (Values.NORMAL, Values.UNIFORM, Values.UNIT, Values.SUBNORMALS, 
 _LONG: Final = 0.25
 """The share of their integers that may be longer than 0 to 9."""
 _LONGEST: Final = (1 << 16) - 1
-"""The largest of these: sums and products of a few, as floats, too, are far from any overflow."""
+"""The largest of these: sums and products of a few do not overflow, as floats either."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,8 +28,8 @@ class State:
 
 
 def kernel_states(ast: UOp, target: Target, opts: Sequence[Opt] | None = None) -> Iterator[State]:
-    """The states of a kernel compiled for `target`, the AST first; of passes that change nothing,
-    too. Arguments and errors as for `compile_kernel`."""
+    """The states of a kernel compiled for `target`, the AST first; including those of passes that
+    change nothing. Arguments and errors as for `compile_kernel`."""
     check_ast(ast, "kernel_states")
     if opts is not None:
         info = ast.arg if isinstance(ast.arg, KernelInfo) else KernelInfo()

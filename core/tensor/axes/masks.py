@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 def first_of(self: Tensor, size: int) -> tuple[Tensor, Tensor]:
-    """Where the first `size` elements of a mask are that hold, and whether there are so many:
-    0 where there are not."""
+    """The positions of the first `size` true elements of a mask, and which of these exist: the
+    position is 0 for others."""
     if size < 0:
         raise ShapeError(f"a size of {size}", hint="give 0 or more")
     number = self.cast(dtypes.int32).cumsum() * self.cast(dtypes.int32)  # from 1 on; else 0

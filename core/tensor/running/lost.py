@@ -1,8 +1,7 @@
-"""Values that a gradient has no way to any more, because what they are made from was changed since.
-
-A loss is written down for what its leaves are then. Once a leaf has another value, the loss keeps
-the old one, and nothing is left to take its gradient. Never keeps a Tensor or a node alive, and
-never raises anything: it answers which nodes are such values.
+"""Values that gradients cannot reach any more, because what they are made from has changed since. A
+loss is an expression of its leaves at that time. Once a leaf has another value, the loss keeps the
+old one, and nothing is left to take its gradient. Never keeps a Tensor or a node alive, and never
+raises anything: it answers which nodes are such values.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from core.tensor.state.base import TensorBase
 from core.uop.uop import UOp
 
 _changed: WeakKeyDictionary[UOp, ref[TensorBase]] = WeakKeyDictionary()
-"""What a leaf was, by its graph. It is again once the new value is in the same memory."""
+"""The former value of a leaf, by its graph, until the new value is in the same memory."""
 _lost: WeakKeyDictionary[UOp, None] = WeakKeyDictionary()
 """BUFFERs of values that were computed from such."""
 _former: WeakKeyDictionary[UOp, None] = WeakKeyDictionary()
@@ -27,7 +26,7 @@ def leaf_changes(leaf: TensorBase) -> None:
 
 
 def mark(buffer: UOp) -> None:
-    """The value in a BUFFER has no way to what it was computed from."""
+    """Marks the value in a BUFFER as one whose expression is lost."""
     _lost[buffer] = None
 
 

@@ -1,4 +1,4 @@
-"""What follows for a node from its sources, worked out once per node, without recursion.
+"""Properties that follow from a node's sources, computed once per node, without recursion.
 
 Knows no property by name; never makes a node.
 """

@@ -62,7 +62,7 @@ def _measure(u: UOp, src: Sequence[Measure]) -> Measure:
 
 
 def _size(c: UOp) -> int:
-    """What it takes to add up the largest element of a constant."""
+    """The cost of the largest element of a constant."""
     values = c.arg if c.op is Ops.VCONST else (c.arg,)
     return max(_cost(int(v), c.dtype) for v in values)
 

@@ -177,7 +177,7 @@ def _accesses(
 
 
 def _instructions(process: Process, nodes: Sequence[int]) -> Data:
-    """The matrix instructions of a kernel, and the nodes that are one."""
+    """The matrix instructions of a kernel, and their nodes."""
     cores: dict[TensorCore, int] = {}
     known, numbers = list[int](), list[int]()
     for node, u in zip(nodes, core_facts(process).uops(nodes), strict=True):

@@ -13,9 +13,9 @@ from _uopviz_tap.stream import Stream
 class GuardedTap:
     """A tap of one compiler. Never lets an exception out: the first one ends the stream.
 
-    `COMPILER` and `DIALECT` are what a stream says it is of; `PACKAGE` is what is installed,
-    `TITLE` what people call it. `reset` is called once before anything is told, and again in a
-    process that was forked, which has a stream of its own.
+    `COMPILER` and `DIALECT` are stated in the stream; `PACKAGE` is what is installed, `TITLE` its
+    usual name. `reset` is called once before the first event, and again in a forked process, which
+    has a separate stream.
     """
 
     COMPILER: ClassVar[str]

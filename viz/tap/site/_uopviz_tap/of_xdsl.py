@@ -30,8 +30,8 @@ _taps: weakref.WeakKeyDictionary[Stream, _Tap] = weakref.WeakKeyDictionary()
 
 
 def attach(module: ModuleType, stream: Stream) -> None:
-    """Patches `xdsl.pattern_rewriter` or `xdsl.passes`, whose body has just run; tells a problem
-    where it is not what is known, and leaves it as it was."""
+    """Patches `xdsl.pattern_rewriter` or `xdsl.passes`, whose body has just run; reports a problem
+    where its form is not known, and leaves it unchanged."""
     tap = _taps.get(stream)
     if tap is None:
         tap = _taps[stream] = _Tap(stream)
@@ -106,7 +106,7 @@ class _Tap(GuardedTap):
         return walk
 
     def end(self, walk: _Walk, name: str, error: BaseException | None) -> None:
-        """It is over: all that is other than it was written is told."""
+        """Ends the walk: reports everything that differs from what was written."""
         at = self._stream.now()
         while self._walks and self._walks.pop() is not walk:
             pass
@@ -171,7 +171,7 @@ class _Tap(GuardedTap):
         return number
 
     def end_context(self, number: int, name: str, root: Any) -> None:
-        """It is over: what it changed beside its walks is a pass of one step."""
+        """Ends the pass: what it changed outside of its walks is a pass of one step."""
         if all(one != number for one, _ in self._contexts):
             return
         while self._contexts[-1][0] != number:
@@ -315,7 +315,7 @@ class _Module:
         """The node of all of it when it was printed last."""
 
     def text(self) -> Printed | None:
-        """Its text as it was told last, which is as it is now; None where xDSL cannot print it."""
+        """Its text as last written, which is current; None where xDSL cannot print it."""
         now = self.number(self.root)
         if now != self._printed:
             self._printed, self.last_text = now, printed(self.root, self.number)
@@ -362,7 +362,7 @@ class _Module:
         return old, self._tell(block)
 
     def rest(self) -> tuple[int, list[tuple[int, int]]]:
-        """The whole module as it is now: its number, and which nodes are other ones, sources
+        """The whole module as it is now: its number, and which nodes have changed, sources
         first."""
         rebuilt: list[tuple[int, int]] = []
         seen: set[Any] = set()
