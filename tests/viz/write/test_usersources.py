@@ -13,6 +13,7 @@ from viz.format.userlines import UserLines, pack_user_lines, unpack_user_lines
 from viz.read.tracefile import TraceFile
 from viz.recording.exceptions import OURS
 from viz.trace import Recorder
+from viz.write import usersources
 from viz.write.usersources import UserSources, context_of
 
 PROGRAM = """\
