@@ -16,7 +16,7 @@ from core.beam.isolated import Isolated
 from core.beam.report import report_of
 from core.errors import RunError, UopvizError
 from core.helpers import BEAM, BEAM_SECONDS, NOOPT
-from core.passes.optimize.search import Found, Limits, Told, search
+from core.passes.optimize.search import Found, Limits, Told, Try, search
 from core.runtime.device import Device
 from core.runtime.emulator.device import EmulatorDevice
 from core.target import Target
@@ -67,10 +67,21 @@ def searched(
     with closing(Isolated(ast, device)) as trials:
         chosen = trials.chosen
         found = search(trials, width, list(dict.fromkeys((chosen, ()))), limits, told)
+        found = replace(found, trail=tuple(_with_prediction(t, trials) for t in found.trail))
     if found.cost is None and not trials.late:
         why = found.trail[0].why if found.trail else "there was no time"
         raise RunError(f"no program of this kernel could be measured on {device}", why)
     return replace(found, in_time=found.in_time and not trials.late), chosen
+
+
+def _with_prediction(tried: Try, trials: Isolated) -> Try:
+    """What was measured, with what was predicted of it."""
+    if tried.cost is None:
+        return tried
+    try:
+        return replace(tried, predicted=trials.predicted(tried.opts))
+    except RunError:
+        return tried
 
 
 def is_counted(device: str) -> bool:

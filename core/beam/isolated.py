@@ -78,6 +78,11 @@ class Isolated:
         """Runs what was compiled: seconds; instructions of all threads on an emulated device."""
         return float(self._asked("cost", opts, self._limits.run, enough=min(enough, 1e300)))
 
+    def predicted(self, opts: Opts) -> float | None:
+        """Microseconds that a launch is predicted to take; None where nothing is predicted."""
+        said = self._asked("predicted", opts, self._limits.compile)
+        return None if said is None else float(said)
+
     def _begin(self) -> Opts:
         self._worker = Worker(child.start(WORKER, subprocess.DEVNULL))
         return _opts(self._said(self._worker, self._first, self._limits.begin, "beginning"))

@@ -22,20 +22,20 @@ def summary_of(found: Found, counted: bool) -> str:
         _count(found.duplicates, "duplicate"),
         f"{found.failed} failed",
         f"best {cost_text(found.cost, counted)}",
-        f"heuristic {cost_text(found.first, counted)}",
+        f"chosen without it {cost_text(found.first, counted)}",
     ]
     return ", ".join(parts) + ("" if found.in_time else "; ended by the limit of time")
 
 
 def report_of(found: Found, chosen: Opts, counted: bool) -> str:
-    """The text of a report: the line of `summary_of`, the opts found and those of the heuristic
-    (`chosen`), then the lists of opts that were tried, the cheapest first."""
+    """The text of a report: the line of `summary_of`, the opts found and those that are
+    chosen without it (`chosen`), then the lists of opts that were tried, the cheapest first."""
     measured = sorted((t for t in found.trail if t.cost is not None), key=lambda t: t.cost or 0.0)
     others = [t for t in found.trail if t.cost is None]
     lines = [
         summary_of(found, counted),
         f"found      {opts_text(found.opts)}",
-        f"heuristic  {opts_text(chosen)}",
+        f"without    {opts_text(chosen)}",
         "",
         *(_line(t, counted) for t in [*measured, *others][:MOST]),
     ]
@@ -61,4 +61,5 @@ def _count(n: int, what: str) -> str:
 
 def _line(one: Try, counted: bool) -> str:
     said = one.why if one.cost is None else cost_text(one.cost, counted)
-    return f"round {one.round}  {said:>16}  {opts_text(one.opts)}"
+    guess = "" if one.predicted is None else f"  predicted {one.predicted:,.2f} us"
+    return f"round {one.round}  {said:>16}{guess}  {opts_text(one.opts)}"

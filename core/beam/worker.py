@@ -23,7 +23,7 @@ from core.helpers import Context
 from core.isolation.client import Fault
 from core.isolation.limits import limit_memory
 from core.isolation.safety import check_kernel
-from core.passes.optimize import chosen_opts, prepared
+from core.passes.optimize import Kernel, chosen_opts, predicted_us, prepared
 from core.passes.optimize.legal import legal_opts, why_not
 from core.passes.pipeline import BEFORE_OPTS, run_passes
 from core.runtime.base import Runner
@@ -45,6 +45,9 @@ MAX_BYTES: Final = 1 << 30
 SECONDS: Final = 0.03
 """What the launches of one program take together, if one does not take longer."""
 FEWEST: Final = 3
+SLOWER: Final = 4.0
+"""Opts that are predicted to take so many times as long as others are not tried: predicted times of
+one kernel's programs are rarely wrong by that much."""
 MOST: Final = 50
 
 
@@ -77,7 +80,27 @@ class Tried:
         for opt in opts:
             if (why := why_not(kernel, opt)) is not None:
                 raise CompileError(why)
-        return legal_opts(kernel)
+        return self._promising(kernel, legal_opts(kernel))
+
+    def predicted(self, opts: tuple[Opt, ...]) -> float | None:
+        """Microseconds that a launch with `opts` is predicted to take, where that is known."""
+        kernel = self._kernel.copied()
+        for opt in opts:
+            why_not(kernel, opt)
+        return predicted_us(kernel)
+
+    def _promising(self, kernel: Kernel, legal: list[Opt]) -> list[Opt]:
+        """Opts without those that are predicted to take SLOWER times as long as the best."""
+        times: dict[Opt, float] = {}
+        for opt in legal:
+            made = kernel.copied()
+            why_not(made, opt)
+            time = predicted_us(made)
+            if time is None:
+                return legal
+            times[opt] = time
+        most = SLOWER * min(times.values(), default=0.0)
+        return [opt for opt in legal if times[opt] <= most]
 
     def compiled(self, opts: tuple[Opt, ...]) -> str:
         """A hash of the program's text, and of how it is launched."""
@@ -172,8 +195,17 @@ def _cost(tried: Tried, opts: tuple[Opt, ...], request: Mapping[str, Any]) -> An
     return tried.cost(opts, float(request["enough"]))
 
 
+def _predicted(tried: Tried, opts: tuple[Opt, ...], _: Mapping[str, Any]) -> Any:
+    return tried.predicted(opts)
+
+
 _Ask = Callable[[Tried, tuple[Opt, ...], Mapping[str, Any]], Any]
-_asks: Final[Mapping[str, _Ask]] = {"legal": _legal, "compile": _compiled, "cost": _cost}
+_asks: Final[Mapping[str, _Ask]] = {
+    "legal": _legal,
+    "compile": _compiled,
+    "cost": _cost,
+    "predicted": _predicted,
+}
 
 if __name__ == "__main__":
     main()

@@ -50,6 +50,7 @@ KINDS: Final = (
     Kind("sass", "SASS", "asm", ".sass", ("nvidia",), tools=True),
     # reports of what is decided outside of rewrites: in kernels, then in schedules
     Kind("linear", "Linear program", "text", ".txt"),
+    Kind("choice", "Choice of opts", "text", ".txt"),
     Kind(SEARCH, "Search", "text", ".txt"),
     Kind("grouping", "Grouping", "text", ".txt"),
     Kind("order", "Order of kernels", "text", ".txt"),

@@ -11,14 +11,14 @@ from dataclasses import replace
 
 from core.helpers import NOOPT
 from core.passes.optimize.apply import apply_opt
-from core.passes.optimize.choose import choose, settings
+from core.passes.optimize.choose import choose, predicted_us, settings
 from core.passes.optimize.kernel import Kernel, run_by_groups
 from core.passes.optimize.merge import merge_loops
 from core.target import Target
 from core.uop import UOp
 from core.uop.kernelinfo import KernelInfo, Opt
 
-__all__ = ["Kernel", "apply_opt", "chosen_opts", "optimize", "prepared", "settings"]
+__all__ = ["Kernel", "apply_opt", "chosen_opts", "optimize", "predicted_us", "prepared", "settings"]
 
 
 def optimize(sink: UOp, target: Target) -> UOp:

@@ -11,17 +11,22 @@ from typing import Final
 from core.errors import CompileError
 from core.hardware.host import cpu_for, usable_cores
 from core.helpers import ALLOW_TF32, BEAM, BEAM_SECONDS, CPU_MACHINE, NOOPT, TC, TC_OPT
+from core.passes.cost.cpu import predicted
 from core.passes.cost.plan import opts_of
 from core.passes.cost.plans import candidates
+from core.passes.cost.report import choice_report
 from core.passes.optimize.apply import apply_opt
 from core.passes.optimize.groups import for_groups
 from core.passes.optimize.kernel import Kernel
-from core.passes.optimize.reading import read
+from core.passes.optimize.reading import as_run, read
 from core.passes.optimize.tuner import Tuner
+from core.uop.engine.observe import attached
 from core.uop.kernelinfo import Opt
 
 TRIED: Final = 8
 """Candidates that are applied until one of them can be."""
+KIND: Final = "choice"
+"""Of the text that says why opts were chosen."""
 
 
 def settings() -> tuple[int | str, ...]:
@@ -31,13 +36,16 @@ def settings() -> tuple[int | str, ...]:
 
 
 def choose(kernel: Kernel) -> tuple[Opt, ...]:
-    """Applies the opts that are predicted to make the kernel fastest; returns them in order."""
-    if kernel.target.has_local:
+    """Applies the opts that are predicted to make the kernel fastest; returns them in order. An
+    observer is told why."""
+    target = kernel.target
+    if target.has_local:
         tuner = Tuner(kernel)
         for_groups(tuner)
         return tuple(tuner.opts)
-    nest = read(kernel)
-    for candidate in candidates(nest, kernel.target, cpu_for(kernel.target))[:TRIED]:
+    nest, cpu = read(kernel), cpu_for(target)
+    found = candidates(nest, target, cpu)
+    for candidate in found[:TRIED]:
         made, opts = kernel.copied(), opts_of(nest, candidate.plan)
         try:
             for opt in opts:
@@ -45,5 +53,17 @@ def choose(kernel: Kernel) -> tuple[Opt, ...]:
         except CompileError:
             continue
         kernel.take(made)
+        if (observer := attached()) is not None:
+            text = choice_report(nest, found, candidate, target.name, cpu)
+            observer.artifact(KIND, target.name, text, (), {})
         return opts
     return ()
+
+
+def predicted_us(kernel: Kernel) -> float | None:
+    """The microseconds that a launch of a kernel is predicted to take, as its opts have made it;
+    None where nothing is predicted for its target."""
+    if kernel.target.has_local:
+        return None
+    cpu = cpu_for(kernel.target)
+    return predicted(*as_run(kernel), kernel.target, cpu).cycles / cpu.ghz / 1e3

@@ -58,6 +58,8 @@ class Try:
     opts: Opts
     cost: float | None
     why: str = ""
+    predicted: float | None = None
+    """Microseconds that a launch was predicted to take, where somebody has asked."""
 
 
 @dataclass(frozen=True)

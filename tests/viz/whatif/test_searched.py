@@ -52,9 +52,9 @@ def test_the_trace_has_the_report_and_the_chosen_program_alone(path: Path) -> No
     kernel = store.kernel(kernel_of(store))
     assert kernel is not None
     (report,) = [a["text"] for a in kernel["artifacts"] if a["kind"] == "search"]
-    first, found, heuristic, *_ = report.splitlines()
+    first, found, without, *_ = report.splitlines()
     assert first.startswith("width 1, ")
-    assert heuristic.startswith("heuristic ")
+    assert without.startswith("without ")
     names = [row["name"].removeprefix("optimize: ") for row in store.tree()["rows"]]
     applied = [name for name in names if re.fullmatch(r"[A-Z]+\(.*\)", name)]
     assert all(name in found for name in applied)
