@@ -20,7 +20,7 @@ from core.runtime.allocator import Place
 from core.runtime.base import values_of
 from core.runtime.buffer import Buffer
 from core.runtime.webgpu.allocator import Handle, WebGpuAllocator
-from core.runtime.webgpu.queue import Queue
+from core.runtime.webgpu.queue import Queue, is_lost
 from core.toolchain.program import Program
 
 _WORD: Final = 4
@@ -40,7 +40,8 @@ class _Bound:
 
 
 class WebGpuRunner:
-    """A kernel. Raises CompileError, with the line, where the text is rejected."""
+    """A kernel. Raises CompileError, with the line, where the text is rejected, and DriverError for
+    a device that was lost."""
 
     def __init__(self, queue: Queue, allocator: WebGpuAllocator, program: Program) -> None:
         self._queue, self._allocator, self._program = queue, allocator, program
@@ -48,8 +49,7 @@ class WebGpuRunner:
         self._multiple = int(queue.device.limits["min-storage-buffer-offset-alignment"])
         self._limit = int(queue.device.limits["max-compute-workgroups-per-dimension"])
         self._uniforms: dict[bytes, Any] = {}
-        self._groups: dict[tuple[Any, ...], Any] = {}
-        with queue.lock:
+        with queue.doing(f"loading kernel {program.name}"):
             try:
                 module = queue.device.create_shader_module(code=program.source.text)
                 self._pipeline = queue.device.create_compute_pipeline(
@@ -58,6 +58,8 @@ class WebGpuRunner:
                 )
                 self._layout = self._pipeline.get_bind_group_layout(0)
             except Exception as error:
+                if is_lost(error):
+                    raise
                 raise rejected(program, str(error)) from error
 
     def __call__(
@@ -166,7 +168,6 @@ class WebGpuRunner:
         if content not in self._uniforms:
             if len(self._uniforms) >= 256:
                 self._uniforms.clear()
-                self._groups.clear()
             self._uniforms[content] = self._queue.new_uniform(content)
         return self._uniforms[content]
 

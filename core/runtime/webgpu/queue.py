@@ -11,12 +11,14 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any, Final
 
-from core.errors import DriverError, RunError
+from core.errors import DriverError, RunError, UopvizError
 from core.runtime.webgpu.adapter import Opened, package
 
 _MOST: Final = 64
 """Launches of one list of commands."""
 LOST: Final = "the GPU reset it, or another program ended it; start this program again"
+_FULL: Final = "not enough memory"
+_SMALLER: Final = "use smaller tensors"
 
 
 class Queue:
@@ -42,13 +44,16 @@ class Queue:
         with self.lock:
             try:
                 yield
-            except RunError:
+            except UopvizError:
                 raise
             except Exception as error:
-                said = str(error)
-                if "lost" in said.lower():
+                if is_lost(error):
                     raise DriverError(f"{self.name} was lost while {what}", hint=LOST) from error
-                raise DriverError(f"{self.name} failed while {what}: {first_line(said)}") from error
+                said = first_line(str(error))
+                if _FULL in said.lower():
+                    raise RunError(f"{self.name} has no memory left while {what}",
+                                   hint=_SMALLER) from error  # fmt: skip
+                raise DriverError(f"{self.name} failed while {what}: {said}") from error
 
     def new_buffer(self, size: int) -> Any:
         """Memory of whole words. Raises RunError where there is none left."""
@@ -56,7 +61,7 @@ class Queue:
         if size > limit:
             raise RunError(
                 f"{self.name} has no buffers of {size:,} bytes: {limit:,} at most",
-                hint="use smaller tensors",
+                hint=_SMALLER,
             )
         with self.doing(f"allocating {size:,} bytes"):
             return self.device.create_buffer(size=size, usage=self._storage)
@@ -122,6 +127,11 @@ class Queue:
         """Two points in time of the device's own clock, and where they are written."""
         queries = self.device.create_query_set(type="timestamp", count=2)
         return queries, self.device.create_buffer(size=16, usage=self._resolved)
+
+
+def is_lost(error: Exception) -> bool:
+    """Whether the device is no more."""
+    return "lost" in str(error).lower()
 
 
 def first_line(said: str) -> str:

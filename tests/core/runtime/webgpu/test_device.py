@@ -12,12 +12,13 @@ from hypothesis import given, settings
 from core import Tensor, TinyJit
 from core.compile import compile_kernel
 from core.dtype import DType, dtypes
-from core.errors import CompileError, RunError
+from core.errors import CompileError, DriverError, RunError
 from core.render.wgsl_lines.launch import launch_in
 from core.runtime.buffer import Buffer
 from core.runtime.device import Device
 from core.runtime.discover import findings
 from core.runtime.reference.kernel import evaluate_kernel
+from core.runtime.webgpu.device import WebGpuDevice
 from core.runtime.webgpu.launch import rejected
 from core.target import targets
 from core.uop.kernelinfo import Opt, OptOps
@@ -226,6 +227,34 @@ def test_a_launch_is_timed() -> None:
 def test_a_buffer_beyond_the_limit_is_one_error() -> None:
     with pytest.raises(RunError, match=r"WEBGPU has no buffers of .* bytes"):
         Buffer(WEBGPU, 1 << 40, dtypes.uint8).allocate()
+
+
+def test_a_driver_without_memory_is_one_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    device = Device[WEBGPU]
+    assert isinstance(device, WebGpuDevice)
+
+    def full(**_: object) -> None:
+        raise RuntimeError("Validation Error\nCaused by:\n  Not enough memory left.")
+
+    monkeypatch.setattr(device.queue.device, "create_buffer", full)
+    with pytest.raises(RunError, match="WEBGPU has no memory left") as raised:
+        device.allocator.alloc(1 << 20)
+    assert not isinstance(raised.value, DriverError)
+
+
+def test_a_lost_device_is_one_error_that_leaves_others() -> None:
+    device = WebGpuDevice("WEBGPU:7")
+    program = compile_kernel(Tensor.arange(9, 18).schedule()[0].ast, targets["webgpu"])
+    device.load(program)
+    device.queue.device.destroy()
+    for act in (
+        lambda: device.load(program),
+        lambda: device.allocator.alloc(16),
+        device.synchronize,
+    ):
+        with pytest.raises(DriverError, match="WEBGPU:7 was lost while"):
+            act()
+    assert (Tensor.arange(3, device=WEBGPU) + 1).tolist() == [1, 2, 3]
 
 
 def test_float64_is_an_error_with_the_line_of_the_user() -> None:
