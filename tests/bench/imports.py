@@ -1,5 +1,5 @@
 """Importing large dumps: what other compilers printed, repeated until it is large enough. Dumps can
-be named in the environment variable `UOPVIZ_DUMPS`, as folders or files between colons; otherwise
+be named in the environment variable `BENCH_DUMPS`, as folders or files between colons; otherwise
 they are those of the tests."""
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _SIZE: Final = 100_000_000
 
 def figures() -> str:
     """Seconds of wall and processor time, and the size of the trace."""
-    named = os.environ.get("UOPVIZ_DUMPS")
+    named = os.environ.get("BENCH_DUMPS")
     dumps = (
         [Path(name) for name in named.split(os.pathsep)]
         if named
