@@ -36,7 +36,8 @@ def view_before_elementwise(v: UOp, x: UOp) -> UOp | None:
     """view(f(a, b)) -> f(view(a), view(b)), for a masked view only where f(0, 0) = 0"""
     if x.op is Ops.BITCAST and x.shape != x.src[0].shape:
         return None
-    shaped = [s.shape == x.shape and s.op is not Ops.CONST for s in x.src]
+    constant = all(s.op is Ops.CONST for s in x.src)  # one of them has to have the shape
+    shaped = [s.shape == x.shape and (constant or s.op is not Ops.CONST) for s in x.src]
     scalar = any(not own and s.op is not Ops.CONST for own, s in zip(shaped, x.src, strict=True))
     if v.arg.masked and (scalar or not keeps_zero(x)):
         return None

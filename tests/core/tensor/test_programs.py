@@ -120,3 +120,11 @@ def test_programs(data: st.DataObject) -> None:
     for have, want in zip(pool[-3:], wanted, strict=True):
         assert have.shape == want.shape
         np.testing.assert_allclose(have.numpy(), want, rtol=2e-3, atol=2e-3)
+
+
+def test_sums_of_a_repeated_function_of_a_constant() -> None:
+    """Nothing but constants is below the repeat; one of them has its shape."""
+    x = Tensor.full((), 1.5, device="CPU")
+    given = x.sigmoid().expand((4,)).log_softmax(-1).tolist()
+    assert given == pytest.approx([-np.log(4)] * 4)
+    assert x.exp2().expand((4,)).pad((1, 1)).sum(0).item() == pytest.approx(4 * 2**1.5)
