@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -125,6 +126,6 @@ def test_programs(data: st.DataObject) -> None:
 def test_sums_of_a_repeated_function_of_a_constant() -> None:
     """Nothing but constants is below the repeat; one of them has its shape."""
     x = Tensor.full((), 1.5, device="CPU")
-    given = x.sigmoid().expand((4,)).log_softmax(-1).tolist()
-    assert given == pytest.approx([-np.log(4)] * 4)
+    made = x.sigmoid().expand((4,)).log_softmax(-1).tolist()
+    assert made == pytest.approx([-np.log(4)] * 4)
     assert x.exp2().expand((4,)).pad((1, 1)).sum(0).item() == pytest.approx(4 * 2**1.5)
