@@ -26,16 +26,17 @@ class Cpu:
     is shared out between cores.
 
     The others are factors that were fitted to times of programs (`python -m tests.bench choice`):
-    `issue`: instructions a cycle; `shuffle`, `gather`, `cross`: instructions that it takes to move
-    a vector's lanes, to put one together from elements, and from the ends of two rows; `gate`: what
-    a gate adds to a move; `combine`: cycles to halve a vector's lanes by a reduce; `leave`: cycles
-    to leave a loop; `window`: instructions that are looked at ahead; `held`, `beside`: registers
-    that a sum takes besides its vectors, and for each of them where several are added at once;
-    `spill`: moves of a vector that has no register; `apart`: the part of shorter bounds that does
-    not overlap with the longest; `long`: what each vector of a turn adds, as code grows;
-    `streams`, `stream`: runs of memory that are read ahead well, and what each further one adds;
-    `jump`: how much slower bytes are that are far from the last ones; `crowd`: where lines of
-    several lanes share a set of a cache.
+    `issue`: instructions a cycle; `shuffle`, `gather`, `turn`, `cross`: instructions that it takes
+    to move a vector's lanes, to put an element into one, to turn an element of a square of lanes,
+    and to put a vector together from the ends of two rows; `gate`: what a gate adds to a move;
+    `combine`: cycles to halve a vector's lanes by a reduce; `leave`: cycles to leave a loop;
+    `window`: instructions that are looked at ahead; `held`, `beside`: registers that a sum takes
+    besides its vectors, and for each of them where several are added at once; `spill`: moves of a
+    vector that has no register; `apart`: the part of shorter bounds that does not overlap with the
+    longest; `long`: what each vector of a turn adds, as code grows; `streams`, `stream`: runs of
+    memory that are read ahead well, and what each further one adds; `jump`: how much slower bytes
+    are that are far from the last ones; `crowd`: where lines of several lanes share a set of a
+    cache.
     """
 
     cores: int = 2
@@ -43,34 +44,35 @@ class Cpu:
     l1: int = 32 << 10
     l2: int = 512 << 10
     l3: int = 8 << 20
-    l2_rate: float = 37.0
+    l2_rate: float = 32.0
     l3_rate: float = 12.0
     memory_rate: float = 6.0
     shared_rate: float = 16.0
-    alu: float = 2.0
-    loads: float = 2.7
-    stores: float = 1.4
-    latency: float = 4.8
+    alu: float = 2.7
+    loads: float = 1.6
+    stores: float = 1.1
+    latency: float = 4.3
     registers: int = 16
     start: float = 3000.0
     share: float = 6000.0
-    issue: float = 4.0
-    shuffle: float = 0.84
-    gather: float = 1.5
-    cross: float = 0.9
-    gate: float = 0.27
-    combine: float = 0.94
-    leave: float = 15.0
-    window: float = 960.0
-    held: float = 4.6
-    beside: float = 0.31
-    spill: float = 5.9
-    apart: float = 0.15
-    long: float = 0.0018
-    streams: float = 2.9
-    stream: float = 0.038
-    jump: float = 0.33
-    crowd: float = 1.7
+    issue: float = 4.2
+    shuffle: float = 0.83
+    gather: float = 1.9
+    turn: float = 0.51
+    cross: float = 1.4
+    gate: float = 0.055
+    combine: float = 0.4
+    leave: float = 21.0
+    window: float = 1300.0
+    held: float = 1.7
+    beside: float = 0.55
+    spill: float = 4.2
+    apart: float = 0.22
+    long: float = 0.0046
+    streams: float = 1.6
+    stream: float = 0.049
+    jump: float = 0.29
+    crowd: float = 1.0
 
 
 _BY_TARGET: Final[Mapping[str, Cpu]] = MappingProxyType(

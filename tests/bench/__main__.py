@@ -9,6 +9,7 @@ import sys
 
 from tests.bench import (
     check,
+    choice,
     compare,
     counts,
     dtypes,
@@ -37,6 +38,7 @@ from tests.viz.check import night
 
 BENCHES = {
     "check": check.figures,
+    "choice": choice.figures,
     "compare": compare.figures,
     "counts": counts.figures,
     "dtypes": dtypes.figures,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import re
 import threading
 import time
@@ -22,22 +23,33 @@ from typing import Any, Final
 
 from core.beam.choices import hardware
 from core.beam.isolated import Isolated
+from core.compile import compile_kernel
 from core.errors import UopvizError
 from core.hardware.host import cpu_for
+from core.helpers import Context
 from core.passes.cost.plan import opts_of as opts_of_plan
 from core.passes.cost.plans import candidates
-from core.passes.optimize import Kernel, prepared
+from core.passes.optimize import Kernel, chosen_opts, predicted_us, prepared
 from core.passes.optimize.kernel import OUTER
-from core.passes.optimize.legal import AMOUNTS, why_not
+from core.passes.optimize.legal import AMOUNTS, apply_all, why_not
 from core.passes.optimize.reading import read
 from core.passes.optimize.search import Limits, Opts, search
 from core.passes.pipeline import BEFORE_OPTS, run_passes
 from core.runtime.device import Device
+from core.runtime.reference.inputs import Values, random_inputs
+from core.toolchain.processor import host_target
+from core.trial.trial import Trial, arguments
 from core.uop import UOp
 from core.uop.kernelinfo import AxisType, Opt, OptOps
 from tests.bench.choicekernels import kernels
+from tests.bench.measure import table
 
 WIDTH: Final = 3
+SEARCHES: Final = Path(__file__).parent / "searches"
+"""What searches found, a file for each device."""
+TURNS: Final = 8
+LAUNCHES: Final = 8
+"""Of each program in a turn."""
 STARTS: Final = 24
 """Lists of opts that a search of a kernel begins with."""
 _KINDS: Final = (
@@ -176,6 +188,92 @@ def search_all(device: str, seconds: float, each: float, into: Path, beside: int
 
     with ThreadPoolExecutor(beside) as pool:
         list(pool.map(one, left))
+
+
+def figures() -> str:
+    """The table: what is chosen now beside the best that searches of the CPU found. Of a kernel
+    whose choice no search has tried, both are measured in turn."""
+    return table("Choice of opts on the CPU, one thread", _HEAD, [_row(*_kept())])
+
+
+_HEAD: Final = ["kernels", "time, chosen over best: geometric mean", "95 %", "worst",
+                "ms to choose, mean", "longest", "rank correlation of one kernel's",
+                "of all"]  # fmt: skip
+
+
+def _kept() -> tuple[list[dict[str, Any]], dict[str, UOp]]:
+    return rows_of(SEARCHES / "cpu.jsonl"), kernels()
+
+
+def _row(rows: Sequence[Mapping[str, Any]], asts: Mapping[str, UOp]) -> list[object]:
+    target = host_target()
+    ratios: list[float] = []
+    took: list[float] = []
+    within: list[float] = []
+    every: list[tuple[float, float]] = []
+    for row in rows:
+        tried: Mapping[str, int] = row["tried"]
+        ast = asts[row["kernel"]]
+        base = prepared(run_passes(ast, target, None, BEFORE_OPTS), target)
+        begun = time.process_time()
+        opts = text_of(chosen_opts(base.copied()))
+        took.append(1e3 * (time.process_time() - begun))
+        best = min(tried, key=tried.__getitem__)
+        ratios.append(tried[opts] / tried[best] if opts in tried else _in_turn(ast, opts, best))
+        pairs = [(_predicted(base, o), float(ns)) for o, ns in tried.items()]
+        every += pairs
+        within += [_spearman(pairs)] if len(pairs) > 2 else []
+    mean = math.exp(sum(math.log(r) for r in ratios) / len(ratios))
+    return [
+        len(ratios),
+        f"{mean:.2f}",
+        f"{sorted(ratios)[int(0.95 * (len(ratios) - 1))]:.2f}",
+        f"{max(ratios):.2f}",
+        f"{sum(took) / len(took):.1f}",
+        f"{max(took):.1f}",
+        f"{sum(within) / len(within):.2f}",
+        f"{_spearman(every):.2f}",
+    ]
+
+
+def _predicted(base: Kernel, opts: str) -> float:
+    made = base.copied()
+    apply_all(made, opts_of(opts))
+    return predicted_us(made) or 0.0
+
+
+def _in_turn(ast: UOp, opts: str, best: str) -> float:
+    """The time of a program over that of another, the least of several launches of each in turn, in
+    seconds of the processor: others that run beside them do not count."""
+    trial, device = Trial(ast, "CPU"), Device["CPU"]
+    inputs = random_inputs(ast, values=Values.NORMAL, variables=trial.variables)
+    trial.fill([inputs.buffers[n] for n in range(len(arguments(ast)))])
+    least = [math.inf, math.inf]
+    with Context(CPU_THREADS=1):
+        runners = [
+            device.load(compile_kernel(ast, host_target(), opts_of(o))) for o in (opts, best)
+        ]
+        for _ in range(TURNS):
+            for at, runner in enumerate(runners):
+                for _ in range(LAUNCHES):
+                    begun = time.process_time()
+                    trial.launch(runner)
+                    least[at] = min(least[at], time.process_time() - begun)
+    return max(1.0, least[0] / max(least[1], 1e-7))
+
+
+def _spearman(pairs: Sequence[tuple[float, float]]) -> float:
+    """The correlation of the ranks of two measures; 1 where they order alike."""
+    ranks: list[list[float]] = []
+    for side in range(2):
+        order = sorted(range(len(pairs)), key=lambda at: pairs[at][side])
+        rank = [0.0] * len(pairs)
+        for place, at in enumerate(order):
+            rank[at] = place
+        ranks.append(rank)
+    apart = sum((a - b) ** 2 for a, b in zip(*ranks, strict=True))
+    n = len(pairs)
+    return 1 - 6 * apart / (n * (n * n - 1))
 
 
 def main() -> None:

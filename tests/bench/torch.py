@@ -14,9 +14,10 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -29,8 +30,13 @@ SECONDS = float(os.environ.get("BENCH_SECONDS", "0.4"))
 ROWS = os.environ.get("BENCH_ROWS", "")
 """Text that the names of the measured rows contain."""
 
+CHANCE = int(os.environ.get("BENCH_CHANCE", "0"))
+"""Rows of shapes picked by chance, besides the others; 50 are enough for a mean."""
+CHANCE_SEED = 27
+
 Function = Callable[..., Any]
 Row = tuple[str, list[tuple[int, ...]], Function, Function]
+Named = tuple[str, list[tuple[int, ...]], tuple[Function, Function]]
 
 
 def figures() -> str:
@@ -70,6 +76,11 @@ def _measured_apart(python: str, threads: int) -> dict[str, tuple[float, float]]
     return {name: tuple(both) for name, both in json.loads(done.stdout.splitlines()[-1])}
 
 
+def both(f: Function) -> tuple[Function, Function]:
+    """What is written alike here and there."""
+    return f, f
+
+
 def _rows(F: Any) -> list[Row]:
     """By name: shapes of the inputs, what is measured here, and there."""
 
@@ -82,8 +93,7 @@ def _rows(F: Any) -> list[Row]:
             lambda x, w: F.conv2d(x, w, stride=stride, padding=padding, groups=groups),
         )
 
-    both: Callable[[Function], tuple[Function, Function]] = lambda f: (f, f)
-    named: list[tuple[str, list[tuple[int, ...]], tuple[Function, Function]]] = [
+    named: list[Named] = [
         ("matmul 64", [(64, 64), (64, 64)], both(lambda a, b: a @ b)),
         ("matmul 256", [(256, 256), (256, 256)], both(lambda a, b: a @ b)),
         ("matmul 1024", [(1024, 1024), (1024, 1024)], both(lambda a, b: a @ b)),
@@ -123,8 +133,79 @@ def _rows(F: Any) -> list[Row]:
             (lambda x: x.max_pool2d((2, 2)), lambda x: F.max_pool2d(x, 2)),
         ),
         ("small elementwise, 1000", [(1000,)], both(lambda x: x * 2 + 1)),
+        *_of_models(F, conv, linear),
+        *_by_chance(Random(CHANCE_SEED), CHANCE, conv, linear),
     ]
     return [(name, shapes, *functions) for name, shapes, functions in named if ROWS in name]
+
+
+def _of_models(
+    F: Any, conv: Callable[..., tuple[Function, Function]], linear: Function
+) -> list[Named]:
+    """Layers of ResNet-18, ResNet-50 and GPT-2 small."""
+    convolutions = (  # channels, size of the image, of the filter, stride
+        (3, 64, 224, 7, 2), (64, 128, 56, 3, 2), (128, 128, 28, 3, 1), (256, 256, 14, 3, 1),
+        (512, 512, 7, 3, 1), (64, 256, 56, 1, 1), (256, 512, 56, 1, 2), (1024, 256, 14, 1, 1),
+        (512, 2048, 7, 1, 1),
+    )  # fmt: skip
+    named: list[Named] = [
+        (
+            f"conv {k}x{k} {i} to {o}, 1x{i}x{size}x{size}, stride {stride}",
+            [(1, i, size, size), (o, i, k, k)],
+            conv(stride, k // 2),
+        )
+        for i, o, size, k, stride in convolutions
+    ]
+    for m, n, k in (
+        (128, 2304, 768), (128, 768, 768), (128, 3072, 768), (128, 768, 3072), (1, 50257, 768),
+        (4, 1000, 2048),
+    ):  # fmt: skip
+        named.append((f"linear {m}x{k} by {n}x{k}", [(m, k), (n, k), (n,)], both(linear)))
+    return [
+        *named,
+        (
+            "attention 1x12x128x64, causal",
+            [(1, 12, 128, 64)] * 3,
+            (
+                lambda q, k, v: q.scaled_dot_product_attention(k, v, is_causal=True),
+                lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True),
+            ),
+        ),
+        (
+            "layernorm 128x768",
+            [(128, 768)],
+            (lambda x: x.layernorm(), lambda x: F.layer_norm(x, (768,))),
+        ),
+        ("softmax 1536x128", [(1536, 128)], both(lambda x: x.softmax(-1))),
+        (
+            "max_pool2d 3, stride 2, 1x64x112x112",
+            [(1, 64, 112, 112)],
+            (lambda x: x.max_pool2d((3, 3), stride=2), lambda x: F.max_pool2d(x, 3, 2)),
+        ),
+        ("mean of images, 4x2048x7x7", [(4, 2048, 7, 7)], both(lambda x: x.mean((2, 3)))),
+    ]
+
+
+def _by_chance(
+    rng: Random, count: int, conv: Callable[..., tuple[Function, Function]], linear: Function
+) -> Iterator[Named]:
+    """Rows of shapes picked by chance, of each kind as many."""
+
+    def size(low: int, high: int) -> int:
+        return round(low * (high / low) ** rng.random())
+
+    for at in range(count):
+        a, b, c = (size(8, 600) for _ in range(3))
+        i, o, s, k = size(3, 128), size(8, 128), size(8, 64), rng.choice((1, 3, 5))
+        rows: list[Named] = [
+            (f"{a}x{c} by {c}x{b}", [(a, c), (c, b)], both(lambda x, y: x @ y)),
+            (f"linear {a}x{c} by {b}x{c}", [(a, c), (b, c), (b,)], both(linear)),
+            (f"conv {k}x{k} {i} to {o}, {s}x{s}", [(1, i, s, s), (o, i, k, k)], conv(1, k // 2)),
+            (f"softmax {a}x{b}", [(a, b)], both(lambda x: x.softmax(-1))),
+            (f"sum of rows {a}x{b}", [(a, b)], both(lambda x: x.sum(1))),
+        ]
+        name, shapes, functions = rows[at % len(rows)]
+        yield f"chance {at}: {name}", shapes, functions
 
 
 def _least(call: Callable[[], Any], seconds: float) -> float:

@@ -200,10 +200,19 @@ def _moves(way: _Way, access: Access, simd: int) -> tuple[float, float, float]:
     first = way.fastest[0][1] if way.fastest else 1
     crossing = 0.0
     if len(way.fastest) > 1 and first % per and per % first:
-        crossing = way.cpu.cross * way.plan.lanes / per
+        crossing = way.cpu.cross * way.plan.lanes / per * (2.5 if first < per else 1.0)
+    if access.gated and not access.store and segments == 1:
+        if any(access.gated >> i & 1 for i, _ in way.fastest):
+            crossing += 1.5 * spread * ceildiv(run, per)
     if segments > 1:
+        # a square of lanes that is read along one side is turned round in registers
+        beside = max((n for i, n in way.fastest if strides[i] == 1), default=1)
+        if min(beside, per) >= per // 2 > 1:
+            turned = distinct * way.cpu.turn
+            return distinct / min(beside, per) * gate, max(crossing, turned), distinct / beside
         moves = float(distinct)
-        return moves * gate, max(crossing, moves * way.cpu.gather), distinct / min(per, max(1, run))
+        spread_out = distinct / min(per, max(1, run))
+        return moves * gate, max(crossing, moves * way.cpu.gather), spread_out
     if run > 1:
         return spread * ceildiv(run, per) * gate, crossing, spread
     return spread * gate, crossing, spread
@@ -225,9 +234,11 @@ def _chains(way: _Way, simd: int, instructions: float) -> tuple[float, float, fl
         if grouped > 1:  # lanes of sums are put together in the end
             even = grouped & -grouped
             combined += (
-                once * outputs * way.cpu.combine * (even.bit_length() + 3 * (grouped // even - 1))
+                once * outputs * way.cpu.combine * (even.bit_length() + 8 * (grouped // even - 1))
             )
         if once == steps:
+            if grouped > 1 and turned > 1:  # nothing is left to be added lane by lane
+                combined += once * outputs * grouped * turned / 2
             continue
         vectors = ceildiv(outputs * grouped * r.itemsize, simd)
         # a processor begins the next sum while it waits for a short one

@@ -17,7 +17,10 @@ from core.passes.cost.plan import LANES, LONGEST, Plan, plain
 from core.target import Target
 
 MOST: Final = 160
-"""Plans of a kernel that are looked at."""
+"""Plans of a kernel that are looked at; fewer, down to LEAST, of one with many loops and loads."""
+LEAST: Final = 40
+_LOOKS: Final = 4000
+"""Loops times accesses that are looked at, of all plans together."""
 _TILES: Final = (1, 2, 3, 4, 5, 6, 7, 8)
 
 
@@ -29,8 +32,10 @@ class Candidate:
     predicted: Predicted
 
 
-def candidates(nest: Nest, target: Target, cpu: Cpu, most: int = MOST) -> list[Candidate]:
+def candidates(nest: Nest, target: Target, cpu: Cpu) -> list[Candidate]:
     """Plans that were looked at, the likely fastest first."""
+    size = max(1, len(nest.loops) * len(nest.accesses))
+    most = max(LEAST, min(MOST, _LOOKS // size))
     return _Search(nest, target, cpu, most).run()
 
 

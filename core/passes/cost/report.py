@@ -55,14 +55,16 @@ def choice_report(
         "  ".join([*(text.rjust(n) for text, n in zip(row, widths, strict=False)), row[-1]])
         for row in (head, *rows)
     ]
-    sizes = ", ".join(f"L{n} {getattr(cpu, f'l{n}') >> 10}K" for n in (1, 2, 3))
+    caches = ", ".join(f"L{n} {getattr(cpu, f'l{n}') >> 10}K" for n in (1, 2, 3))
+    machine = f"{target}, {cpu.cores} cores, {caches}, {cpu.registers} vector registers"
     return (
         "\n".join(
             [
                 f"chosen     {opts}",
-                f"predicted  {_us(one.cycles, cpu)} us, the least of {len(candidates)}",
+                f"predicted  {_us(one.cycles, cpu)} us",
                 f"bound by   {_BOUNDS[one.bound]}",
-                f"machine    {target}, {cpu.cores} cores, {sizes}, {cpu.registers} vector registers",
+                f"machine    {machine}",
+                f"looked at  {len(candidates)} candidates",
                 "",
                 *table,
             ]

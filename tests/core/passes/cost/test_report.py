@@ -37,7 +37,7 @@ def told(value: Tensor) -> tuple[str, str]:
 
 def test_the_chosen_opts_lead_and_the_table_is_in_order() -> None:
     opts, text = told(product(64, 64, 64))
-    first, predicted, bound, machine, empty, head, *rows = text.splitlines()
+    first, predicted, bound, machine, _, empty, head, *rows = text.splitlines()
     assert first == f"chosen     {opts}"
     assert rows[0].endswith(f"  {opts}")
     assert rows[-1].split()[-1] == "none"
