@@ -179,6 +179,12 @@ ALLOW_TF32: Final = Flag(
 FLASH_ATTENTION: Final = Flag(
     "FLASH_ATTENTION", 1, "0: attention is a composition on every device, and stores its scores"
 )
+UNSAFE_DISABLE_MASK: Final = Flag(
+    "UNSAFE_DISABLE_MASK",
+    0,
+    "1 compiles loads and stores without their masks, to see what these cost: results are wrong, "
+    "and memory beside that of Tensors is read and written",
+)
 SPEC: Final = Flag("SPEC", 0, "1 verifies every graph after each pass")
 LAZY: Final = Flag("LAZY", 1, "0 computes the result of each operation on a Tensor at once")
 OPT: Final = Flag("OPT", 3, "level of the Tensor graph's rules: 0 none .. 3 all", high=3)
@@ -190,6 +196,12 @@ DONT_REALIZE_EXPAND: Final = Flag(
 )
 PUSH_CONTIGUOUS: Final = Flag(
     "PUSH_CONTIGUOUS", 0, "1 lets arithmetic on a contiguous() value take it as it was before that"
+)
+ASSUME_FINITE: Final = Flag(
+    "ASSUME_FINITE",
+    0,
+    "1 takes floats for finite where a sum of them counts some: a product with a one-hot matrix is "
+    "a load, and NaN or infinity elsewhere has no effect",
 )
 FUSE_CONV_BW: Final = Flag(
     "FUSE_CONV_BW",
@@ -252,6 +264,11 @@ CPU_MACHINE: Final = Text(
     "one of the target, whatever this one is",
 )
 CPU_THREADS: Final = Flag("CPU_THREADS", 0, "cores for CPU kernels; 0: all", high=4096)
+
+COMPILING: Final = (
+    *(NOOPT, TC, TC_OPT, ALLOW_TF32, CPU_THREADS, ASSUME_FINITE, UNSAFE_DISABLE_MASK),
+)
+"""The flags that the code of a kernel depends on, besides its AST and target."""
 
 EMULATOR_CHECKS: Final = Flag(
     "EMULATOR_CHECKS",

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from core.errors import RunError
-from core.helpers import Flag
+from core.helpers import COMPILING, EMULATOR_CHECKS, Flag
 from core.isolation import child
 from core.isolation.client import Worker
 from core.passes.optimize.search import Opts
@@ -23,7 +23,7 @@ from core.uop.uop import UOp
 
 WORKER = "core.beam.worker"
 """The module that the process runs."""
-FLAGS: Final = ("NOOPT", "TC", "TC_OPT", "ALLOW_TF32", "CPU_THREADS", "EMULATOR_CHECKS")
+FLAGS: Final = tuple(flag.name for flag in (*COMPILING, EMULATOR_CHECKS))
 """Flags that programs, or what they cost, depend on."""
 
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
+from core import helpers
 from core.errors import EnvError
 from core.helpers import Context
 from viz.format.cells import as_int
 
-COMPILING: Final = ("NOOPT", "TC", "TC_OPT", "ALLOW_TF32", "CPU_THREADS")
+COMPILING: Final = tuple(flag.name for flag in helpers.COMPILING)
 """Those that the code of a kernel depends on, besides its AST and target."""
 SCHEDULING: Final = (
-    "OPT", "DONT_GROUP_REDUCES", "DONT_REALIZE_EXPAND", "FUSE_CONV_BW", "SPLIT_REDUCE",
-    "SPLIT_REDUCE_PARTS", "SPLIT_REDUCE_SIZE", "MAX_BUFFERS", "RING", "MEMORY_PLANNER",
+    "OPT", "DONT_GROUP_REDUCES", "DONT_REALIZE_EXPAND", "PUSH_CONTIGUOUS", "FUSE_CONV_BW",
+    "SPLIT_REDUCE", "SPLIT_REDUCE_PARTS", "SPLIT_REDUCE_SIZE", "MAX_BUFFERS", "RING",
+    "MEMORY_PLANNER",
 )  # fmt: skip
 """Those that a schedule depends on, besides its graph."""
 

@@ -13,13 +13,15 @@ from collections.abc import Iterable
 from math import isfinite
 
 from core.dtype import dtypes
-from core.helpers import prod
+from core.helpers import ASSUME_FINITE, prod
 from core.passes.address import gate_of
 from core.passes.identities import exactly, repeated
 from core.passes.loops.solve import Relation, Solution, holds, size_of, solve
 from core.passes.view_index import all_of
 from core.target import Target
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
+from core.uop.facts.bounds import never_nan
+from core.uop.patterns.rule import Assumes
 from core.uop.pointer import pointer_of
 from core.uop.symbolic import clauses
 
@@ -82,6 +84,24 @@ def sum_of_condition(red: UOp, c: UOp) -> UOp | None:
 def sum_of_product(red: UOp, c: UOp, x: UOp) -> UOp | None:
     """sum(int(c) * x, r) -> as for sum(c ? x : 0, r)"""
     return _sum_where(red, c, x)
+
+
+_counted_float = UPat(Ops.REDUCE, dtypes.floats, (UPat(Ops.MUL, src=[UPat(Ops.CAST, src=(
+    UPat.var("c", dtypes.bool),)), UPat.var("x")]),), Ops.ADD, allow_any_len=True,
+    name="red")  # fmt: skip
+
+
+@rule(_counted_float)
+def sum_of_finite_product(red: UOp, c: UOp, x: UOp) -> UOp | None:
+    """sum(float(c) * x, r) -> as for sum(c ? x : 0, r)  where x is known to be finite"""
+    finite = never_nan(x) and isfinite(x.vmin) and isfinite(x.vmax)
+    return _sum_where(red, c, x) if finite else None
+
+
+@rule(_counted_float, assumes=(Assumes.FINITE,))
+def sum_of_float_product(red: UOp, c: UOp, x: UOp) -> UOp | None:
+    """sum(float(c) * x, r) -> as for sum(c ? x : 0, r)  with ASSUME_FINITE=1"""
+    return _sum_where(red, c, x) if ASSUME_FINITE else None
 
 
 @rule(UPat(Ops.REDUCE, _numbers, (UPat(Ops.ADD, src=(UPat.var("x"), UPat.var("y"))),), Ops.ADD,
@@ -193,6 +213,8 @@ collapsing = PatternMatcher(
         sum_of_other_choice,
         sum_of_condition,
         sum_of_product,
+        sum_of_finite_product,
+        sum_of_float_product,
         sum_of_sum,
     ],
     name="collapse",

@@ -10,7 +10,7 @@ from typing import Final
 
 from core.errors import CompileError
 from core.hardware.host import cpu_for, usable_cores
-from core.helpers import ALLOW_TF32, BEAM, BEAM_SECONDS, CPU_MACHINE, NOOPT, TC, TC_OPT
+from core.helpers import BEAM, BEAM_SECONDS, COMPILING, CPU_MACHINE
 from core.passes.cost.cpu import predicted
 from core.passes.cost.plan import opts_of
 from core.passes.cost.plans import candidates
@@ -30,8 +30,8 @@ KIND: Final = "choice"
 
 
 def settings() -> tuple[int | str, ...]:
-    """What the choice depends on, besides the kernel and its target."""
-    flags = NOOPT, BEAM, BEAM_SECONDS, TC, TC_OPT, ALLOW_TF32, CPU_MACHINE
+    """What code and the choice depend on, besides the kernel and its target."""
+    flags = *COMPILING, BEAM, BEAM_SECONDS, CPU_MACHINE
     return *(flag.value for flag in flags), usable_cores()
 
 

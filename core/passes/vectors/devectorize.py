@@ -74,13 +74,20 @@ def register_pieces(ctx: Width, gep: UOp, load: UOp, place: UOp) -> UOp | None:
 @rule(UPat(Ops.WMMA, src=(UPat(), UPat(), UPat()), name="w"))
 def operand_lanes(ctx: Width, w: UOp) -> UOp | None:
     """wmma(f(a), b, c) -> wmma(vectorize(f(a[0]), f(a[1]), ...), b, c)"""
-    src = tuple(
-        UOp.vectorize(*(s.gep(i) for i in range(s.dtype.count)))
-        if s.op in GroupOp.Elementwise and s.dtype.count > ctx.lanes
-        else s
-        for s in w.src
-    )
-    return w.rebuild(src)
+    return w.rebuild(tuple(_narrow(ctx, s) for s in w.src))
+
+
+@rule(UPat(Ops.LOAD, src=(UPat.var("place"), UPat.var("other")), name="load"))
+def alternative_lanes(ctx: Width, load: UOp, place: UOp, other: UOp) -> UOp:
+    """load(p[i] if g, else f(a)) -> load(p[i] if g, else vectorize(f(a[0]), f(a[1]), ...))"""
+    return load.rebuild((place, _narrow(ctx, other)))
+
+
+def _narrow(ctx: Width, x: UOp) -> UOp:
+    """What takes vectors of any width takes them of single lanes where arithmetic is narrower."""
+    if x.op not in GroupOp.Elementwise or x.dtype.count <= ctx.lanes:
+        return x
+    return UOp.vectorize(*(x.gep(i) for i in range(x.dtype.count)))
 
 
 @rule(UPat(Ops.SHUFFLE, src=(UPat.var("x"),), name="moved"))
@@ -116,7 +123,14 @@ def _piece(load: UOp, start: int, lanes: int) -> UOp:
 
 
 cutting = PatternMatcher(
-    [one_tile_each, operand_lanes, store_pieces, register_pieces, single_shuffles],
+    [
+        one_tile_each,
+        operand_lanes,
+        alternative_lanes,
+        store_pieces,
+        register_pieces,
+        single_shuffles,
+    ],
     name="devectorize",
 ) + sink_lanes.changed((), {"gep_of_elementwise": gep_of_wide})
 

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from core.dtype import AddrSpace, DType, dtypes
+from core.helpers import UNSAFE_DISABLE_MASK, notice
 from core.passes.address import Lane, Run, gate_of, lane_at, pieces, runs
 from core.passes.lanes import sink_lanes
 from core.target import Target
@@ -219,9 +220,17 @@ def store_runs(ctx: Access, store: UOp, place: UOp, value: UOp) -> UOp | None:
     return stores[0] if len(stores) == 1 else UOp(Ops.GROUP, dtypes.void, tuple(stores))
 
 
-moving = PatternMatcher([load_runs, store_runs], name="loadstore")
+@rule(UPat(Ops.INDEX, src=(UPat.var("p"), UPat.var("i"), UPat.var("gate"))))
+def no_gate(p: UOp, i: UOp, gate: UOp) -> UOp | None:
+    """p[i] if gate -> p[i]  with UNSAFE_DISABLE_MASK=1, whatever is there"""
+    return p.index(i) if UNSAFE_DISABLE_MASK and gate.op is not Ops.CONST else None
+
+
+moving = PatternMatcher([load_runs, store_runs, no_gate], name="loadstore")
 
 
 def loadstore(sink: UOp, target: Target) -> UOp:
     """The kernel with loads and stores that the target has."""
+    if UNSAFE_DISABLE_MASK:
+        notice(f"UNSAFE_DISABLE_MASK={UNSAFE_DISABLE_MASK.value}: {UNSAFE_DISABLE_MASK.doc}")
     return graph_rewrite(sink, moving, Access(target), name="loadstore")

@@ -8,6 +8,7 @@ from math import inf
 import numpy as np
 import pytest
 
+from core import Context, Tensor
 from core.dtype import DType, dtypes
 from core.passes.loops.collapse import collapse, collapsing
 from core.passes.loops.solve import Relation, solve
@@ -156,6 +157,11 @@ CASES: dict[str, tuple[UOp, ...]] = {
         total((R < X).cast(dtypes.int32) + R.ne(X).where(num(0, Y), Y + R) + X),
     ),
     "sum_of_product": (total(R.eq(X).cast(dtypes.int32) * (Y + R)),),
+    "sum_of_finite_product": (
+        total(R.eq(X).cast(dtypes.float32) * (Y + R).cast(dtypes.float32)),
+        total(Y.cast(dtypes.float16) * (R < X).cast(dtypes.float16)),
+    ),
+    "sum_of_float_product": (total(R.eq(X).cast(dtypes.float32) * (R.cast(dtypes.float32) + 1.5)),),
 }
 
 
@@ -170,7 +176,8 @@ def looped(u: UOp, env: dict[UOp, float]) -> float:
 
 @pytest.mark.parametrize(("name", "before"), [(n, u) for n, us in CASES.items() for u in us])
 def test_reduces_have_the_value_of_their_loop(name: str, before: UOp) -> None:
-    made = PatternMatcher([RULES[name]]).rewrite(before)
+    with Context(ASSUME_FINITE=int(name == "sum_of_float_product")):
+        made = PatternMatcher([RULES[name]]).rewrite(before)
     assert made is not None
     assert R not in made.ranges
     for m, n, number in itertools.product((-9, -1, 0, 1, 5, 9), (-3, 0, 4), (1.5, 0.0, inf)):
@@ -183,6 +190,32 @@ def test_sums_that_need_the_loop_keep_it_once() -> None:
     memory = UOp(Ops.DEFINE_GLOBAL, dtypes.int32.ptr(10), (), 0)
     total_of = (memory.index(R).load() + (R < X).where(num(1, Y), 0)).reduce(Ops.ADD, R)
     assert collapse(UOp.sink(total_of), CPU).src[0] is total_of
+
+
+def test_products_with_what_may_be_infinite_keep_their_loop() -> None:
+    """0 * inf is NaN; in a narrow dtype, a cast of a number may be infinite."""
+    picks = R.eq(X)
+    large = (Y * 20_000).cast(dtypes.float16)
+    for x in (F, F + 1.0, large):
+        kept = (picks.cast(x.dtype) * x).reduce(Ops.ADD, R)
+        assert collapse(UOp.sink(kept), CPU).src[0] is kept
+        with Context(ASSUME_FINITE=1):
+            made = collapse(UOp.sink(kept), CPU)
+        assert all(u.op is not Ops.REDUCE for u in made.toposort())
+
+
+@pytest.mark.parametrize("flag", [0, 1])
+def test_a_product_with_a_one_hot_matrix(flag: int) -> None:
+    small = np.arange(60, dtype=np.uint8).reshape(20, 3)
+    numbers = small.astype(np.float32)
+    numbers[7] = inf
+    picks = np.array([3, 19, 0, 3], np.int32)
+    with Context(ASSUME_FINITE=flag):
+        found = (Tensor(picks).one_hot(20).float() @ Tensor(numbers)).numpy()
+        whole = (Tensor(picks).one_hot(20).float() @ Tensor(small)).numpy()
+    want = numbers[picks] if flag else np.full((4, 3), np.nan)
+    np.testing.assert_array_equal(found, want)
+    np.testing.assert_array_equal(whole, small[picks])
 
 
 def test_every_rule_has_a_case() -> None:

@@ -14,26 +14,13 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Final, cast
 
-from core.helpers import (
-    ALLOW_TF32,
-    BEAM,
-    CPU_THREADS,
-    FLASH_ATTENTION,
-    NOOPT,
-    REWRITE_LIMIT,
-    SPEC,
-    TC,
-    TC_OPT,
-    Flag,
-)
+from core.helpers import BEAM, COMPILING, FLASH_ATTENTION, REWRITE_LIMIT, SPEC, Flag
 from core.toolchain.diskcache import DiskCache, code_digest
 from core.toolchain.nvidia_tools import find_tool
 
 VERSION: Final = 1
 """Of what is kept: other versions are compiled again."""
-_FLAGS: Final[tuple[Flag, ...]] = (
-    *(NOOPT, BEAM, TC, TC_OPT, ALLOW_TF32, CPU_THREADS, FLASH_ATTENTION, REWRITE_LIMIT, SPEC),
-)
+_FLAGS: Final[tuple[Flag, ...]] = (*COMPILING, BEAM, FLASH_ATTENTION, REWRITE_LIMIT, SPEC)
 """Flags that texts and passes depend on."""
 _ROOMS: Final = ("format", "recording", "replay", "work", "write")
 """Of `viz`, what records compilations and links lines."""
