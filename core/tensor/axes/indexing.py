@@ -39,6 +39,7 @@ from core.tensor.views.movement import (
     part_of,
 )
 from core.tensor.views.varying import (
+    LEAST_ROOM,
     Size,
     bounds_of,
     extent,
@@ -171,7 +172,8 @@ def _sliced(self: Tensor, axis: int, item: slice) -> Tensor:
     if item.start in (None, 0) and item.step in (None, 1):
         if item.stop is None:
             return self
-        if isinstance(item.stop, UOp) and axis not in dict(self.uop.lengths):
+        alone = axis in dict(self.uop.lengths) or self.shape[axis] < LEAST_ROOM
+        if isinstance(item.stop, UOp) and not alone:
             return first_of_axis(self, axis, _not_beyond(self, axis, item.stop))
     return part(self, axis, item)
 

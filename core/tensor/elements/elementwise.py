@@ -20,6 +20,7 @@ from core.runtime.disk.device import is_disk
 from core.tensor.state.base import Number, Shape, TensorBase, in_room, make, tensor_of
 from core.tensor.state.sharding import move_hint
 from core.tensor.views.movement import broadcast
+from core.tensor.views.varying import LEAST_ROOM
 from core.uop.facts.shapes import shown
 from core.uop.node import DeviceName
 from core.uop.ops import Ops
@@ -122,13 +123,22 @@ def in_one_room(*uops: UOp) -> tuple[UOp, ...]:
         return uops
     made = list(uops)
     for k in range(1, 1 + max(len(u.shaped) for u in uops)):
-        rooms = {u.shaped[-k] for u in made if len(u.shaped) >= k} - {1}
+        axes = [(i, len(u.shaped) - k) for i, u in enumerate(made) if len(u.shaped) >= k]
+        known = {i: n for i, axis in axes if (n := dict(made[i].lengths).get(axis)) is not None}
+        plain = {made[i].shaped[axis] for i, axis in axes if i not in known} - {1}
+        rooms = plain | {made[i].shaped[axis] for i, axis in axes if i in known}
+        if plain:
+            rooms -= {1}
         if len(rooms) < 2:
             continue
-        for i, u in enumerate(made):
-            axis = len(u.shaped) - k
-            if axis >= 0 and (n := dict(u.lengths).get(axis)) is not None:
-                made[i] = in_room(u, axis, int(n.vmax))
+        for i, n in known.items():
+            room = max(LEAST_ROOM, int(n.vmax))
+            if plain - {room}:
+                raise ShapeError(
+                    f"cannot expand an axis whose length is a variable to {max(plain)} elements",
+                    hint="operands share the variable that an axis has as its length",
+                )
+            made[i] = in_room(made[i], len(made[i].shaped) - k, room)
     return tuple(made)
 
 

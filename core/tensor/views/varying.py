@@ -8,7 +8,7 @@ what is outside of an axis.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from core.dtype import DType, dtypes
 from core.errors import DTypeError, RunError, ShapeError
@@ -21,6 +21,9 @@ from core.uop.uop import UOp
 if TYPE_CHECKING:
     from core.tensor import Tensor
 
+LEAST_ROOM: Final = 2
+"""Elements that an axis of a variable length has memory for: one of a single element would be
+repeated where others have more, and a reshape could not tell it from others of length 1."""
 Size: TypeAlias = "int | UOp"
 """A length or a place: a number, or an integer made of bound variables."""
 
@@ -125,6 +128,8 @@ def with_length(u: UOp, axis: int, n: Size) -> UOp:
     """Of which the first `n` elements along an axis count."""
     if not isinstance(n, UOp):
         return u if n == u.shaped[axis] else u.shrink(_only(u, axis, 0, n))
+    if (have := u.shaped[axis]) < LEAST_ROOM:
+        u = u.pad([(0, LEAST_ROOM - have if k == axis else 0) for k in range(len(u.shaped))])
     return u.length(axis, n)
 
 

@@ -448,3 +448,27 @@ def test_one_length_in_memory_for_different_numbers(devices: tuple[str, ...] | N
         np.testing.assert_array_equal(x.numpy(), rows, err_msg=write)
     with pytest.raises(ShapeError, match="as long as"):
         x[:n].assign(y[: n + 1])
+
+
+@pytest.mark.parametrize("n", [0, 1])
+@pytest.mark.parametrize("rows", [1, 5])
+def test_an_axis_of_at_most_one_element_is_no_axis_that_repeats(n: int, rows: int) -> None:
+    numbers = np.arange(4 * rows, dtype=np.float32).reshape(rows, 4)
+    length, other = Variable("n", 0, 1).bind(n), Variable("m", 0, 5).bind(2 + n)
+    parts = [(Tensor(numbers)[:length], numbers[:n])]
+    if rows > 1:
+        parts.append((Tensor(numbers)[2:other], numbers[2 : 2 + n]))
+        parts.append((Tensor(numbers)[0 : 2 * length : 2], numbers[: 2 * n : 2]))
+    for x, array in parts:
+        x.requires_grad = True
+        np.testing.assert_array_equal((x @ x.T).numpy(), array @ array.T)
+        np.testing.assert_array_equal((x + x.flip(0)).numpy(), array + array[::-1])
+        np.testing.assert_array_equal(x.T.reshape(-1).numpy(), array.T.reshape(-1))
+        np.testing.assert_array_equal(x.unsqueeze(0).sum(1).numpy(), array[None].sum(1))
+        np.testing.assert_array_equal(x.cat(x).numpy(), np.concatenate([array, array]))
+        np.testing.assert_array_equal(x.sum(1, keepdim=True).numpy(), array.sum(1, keepdims=True))
+    whole = Tensor(numbers).realize()
+    whole[:length].assign(whole[:length] + 1)
+    whole[:length] += 1
+    numbers[:n] += 2
+    np.testing.assert_array_equal(whole.numpy(), numbers)
