@@ -9,7 +9,7 @@ import { generated } from "../src/webgpu/values/generated";
 import { judge, worst } from "../src/webgpu/judge";
 import { coordinates, outputsOf, pictureOf } from "../src/webgpu/values/picture";
 import { bytesOfPlan, planOf } from "../src/webgpu/values/plan";
-import { accessIn } from "../src/webgpu/device/session";
+import { accessIn, entryIn } from "../src/webgpu/device/session";
 import { interval, timesOf } from "../src/webgpu/values/turns";
 
 afterEach(() => vi.unstubAllGlobals());
@@ -260,4 +260,9 @@ step 2 = kernel E_64(b0, b0, b2)
     expect(planOf(TEXT.replace("b1 = ", "b7 = "))).toBeNull();
     expect(planOf(TEXT.replace("b0, b1[64:128]", "nonsense"))).toBeNull();
   });
+});
+
+it("says what is wrong with a whole program at the line of its function", () => {
+  expect(entryIn("var<workgroup> s: array<f32, 4>;\n@compute @workgroup_size(1)\nfn f() {}")).toBe("line 2");
+  expect(entryIn("fn f() {}")).toBe("WGSL");
 });

@@ -346,7 +346,7 @@ export function accessIn(text: string, { binding, kind }: ShaderBinding): GPUBuf
 }
 
 /** Where a text declares its function: what is wrong with a program as a whole is about that. */
-function entryIn(text: string): string {
+export function entryIn(text: string): string {
   const at = text.split("\n").findIndex((line) => /@compute\b/.test(line));
   return at < 0 ? "WGSL" : `line ${at + 1}`;
 }
