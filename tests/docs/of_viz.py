@@ -27,6 +27,7 @@ from viz.format.rows import TABLES
 from viz.known.answers import CHECK_ANSWERS
 from viz.server.api import api
 from viz.server.app import RunConverter
+from viz.server.fleet import fleet
 from viz.server.page import page
 from viz.share import sql as query
 from viz.share.redaction import TABLE, How
@@ -119,7 +120,7 @@ def routes() -> list[tuple[str, str, str]]:
     """(methods, path, docstring) of every route."""
     app = Flask("viz", static_folder=None)
     app.url_map.converters["run"] = RunConverter
-    for blueprint in (api, *CorePart.blueprints, page):
+    for blueprint in (api, fleet, *CorePart.blueprints, page):
         app.register_blueprint(blueprint)
     found: list[tuple[str, str, str]] = []
     for rule in app.url_map.iter_rules():

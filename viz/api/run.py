@@ -19,7 +19,7 @@ from viz.api.graph import Bundle, Event, Graph, Node, content_node
 from viz.api.listed import Listed, Table, arrow_stream
 from viz.command.names import below, find_kernel, find_pass, find_rule, find_trace, program_rows
 from viz.command.printed.show import step_data
-from viz.format import schema
+from viz.format.events import MatchField
 from viz.replay.graphtext import states
 from viz.share.reopened import open_run
 from viz.share.sql import Part, run_query
@@ -386,18 +386,16 @@ class Run:
                 number = process.id(rewrite.id)
                 if number not in of_passes or not rewrite.matches:
                     continue
-                before = 0
-                for arrays, at in file.event_blocks.of(rewrite):
-                    found = arrays.match[arrays.row[at[arrays.kind[at] == schema.MATCH]]]
-                    steps = np.arange(before + 1, before + 1 + len(found))
-                    before += len(found)
-                    if not len(found):
-                        continue
-                    made = np.empty((len(found), 6), np.int64)
-                    made[:, 0], made[:, 1], made[:, 2] = number, steps, of_run(found[:, 0])
-                    made[:, 3:5] = found[:, 1:3] + process.id(0)
-                    made[:, 5] = found[:, 3]
-                    rows.append(made if wanted is None else made[made[:, 2] == wanted])
+                found = file.event_blocks.matches(rewrite)
+                if not len(found):
+                    continue
+                made = np.empty((len(found), 6), np.int64)
+                made[:, 0], made[:, 1] = number, np.arange(1, len(found) + 1)
+                made[:, 2] = of_run(found[:, MatchField.RULE])
+                made[:, 3] = found[:, MatchField.BEFORE] + process.id(0)
+                made[:, 4] = found[:, MatchField.AFTER] + process.id(0)
+                made[:, 5] = found[:, MatchField.NS]
+                rows.append(made if wanted is None else made[made[:, 2] == wanted])
         return Matches(self, np.concatenate(rows) if rows else np.empty((0, 6), np.int64))
 
     def find(self, text: str) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ from core.prove.verdict import Verdict
 from viz.check.part import check_part
 from viz.check.parts import Part, parts_of, steps_of
 from viz.views.store import Store
-from viz.work.executors import is_lost
+from viz.workers.executors import is_lost
 
 MEMORY: Final = 4 << 30
 """Bytes that one process may write."""

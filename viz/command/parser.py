@@ -278,7 +278,13 @@ def build_parser() -> Parser:
     made.add_argument(
         "runs_to_pack", nargs="*", metavar="RUN", help="a trace, or a folder of traces"
     )
-    made.add_argument("--to", required=True, metavar="DIR", help="the folder of packed runs")
+    made.add_argument(
+        "--to",
+        required=True,
+        metavar="DIR",
+        help="the folder of packed runs, or its address as s3://bucket/runs",
+    )
+    executing(made)
     made.add_argument(
         "--redact", action="store_true", help="leave out names of programs and files, and commits"
     )
@@ -294,7 +300,7 @@ def build_parser() -> Parser:
         error=made.error,
         finds="a figure of `--fail-on` has grown",
     )
-    made.add_argument("folder", metavar="DIR", help="a folder of packed runs")
+    made.add_argument("folder", metavar="DIR", help="a folder of packed runs, or its address")
     made.add_argument(
         "--metric",
         action="append",

@@ -14,6 +14,9 @@ from typing import Final
 
 from viz.command.session import open_stores
 from viz.environment import wished_port
+from viz.fleet.asking import is_packed
+from viz.fleet.folder import folder_at
+from viz.fleet.listed import Fleet
 from viz.server.connections.listen import TOKEN, listen_for
 from viz.server.connections.serve import Server
 from viz.server.connections.staying import Staying
@@ -26,18 +29,25 @@ from viz.views.run import Run
 
 COMPARED: Final = "#v=compare"
 """What is added to the address of the page for it to open on what differs between A and B."""
+LISTED: Final = "#v=fleet"
+"""The same, for it to open on packed runs."""
 
 
 def serve(options: argparse.Namespace) -> int:
     """Serves traces, and opens the browser where that is wanted. The page of several opens on what
-    differs between the first two."""
+    differs between the first two; that of a folder of packed runs lists them, and has the youngest
+    of them open."""
+    fleet = None
+    if options.trace is not None and is_packed(options.trace):
+        fleet = Fleet(folder_at(options.trace))
+        options.trace = str(fleet.youngest())
     store, *beside = open_stores(options)
     if options.live:
         return _serve_live(store, options)
     cluster = None if options.executor is None else cluster_at(options.executor)
     sock, notice = listen_for(store.path, options.port, wished_port())
-    server = Server(store, sock, beside=beside, cluster=cluster)
-    url = server.url + (COMPARED if beside else "")
+    server = Server(store, sock, beside=beside, cluster=cluster, fleet=fleet)
+    url = server.url + (LISTED if fleet else COMPARED if beside else "")
     options.progress.close()
     if notice:
         say(notice)

@@ -17,7 +17,6 @@ from viz.command.session import put, trace_of
 from viz.corecommand.whatif import (
     chosen_kernel,
     error_lines,
-    executor_of,
     head_lines,
     pair_lines,
     variant_of,
@@ -26,6 +25,7 @@ from viz.terminal import Line, Styled, show_command
 from viz.views.store import Store
 from viz.whatif.bisect import bisect as bisect_kernel
 from viz.whatif.variants.variant import Variant
+from viz.workers.executors import executor_for
 
 Data = dict[str, Any]
 FEW: Final = 12
@@ -54,7 +54,7 @@ def bisect(options: argparse.Namespace) -> int:
         return _run(options, store, variant)
     kernel = chosen_kernel(options, store)
     options.progress.begin("looking for the match")
-    with executor_of(options) as executor:
+    with executor_for(options.executor) as executor:
         made = bisect_kernel(store, kernel, variant, seconds=options.seconds, executor=executor)
     put(options, made, bisect_lines(made, store.path))
     if made["outcome"] is None and not made["wrong"]:
@@ -64,7 +64,7 @@ def bisect(options: argparse.Namespace) -> int:
 
 def _run(options: argparse.Namespace, store: Store, variant: Variant) -> int:
     options.progress.begin("looking for what is wrong")
-    with executor_of(options) as executor:
+    with executor_for(options.executor) as executor:
         made = bisect_run(
             store,
             variant,

@@ -27,7 +27,7 @@ from viz.known.whole import SAID, blamed
 from viz.terminal import Line, Styled
 from viz.views.store import Store
 from viz.whatif.workers import Workers, elsewhere
-from viz.work.executors import executor_at
+from viz.workers.executors import executor_at
 
 _ROWS: Final = 40
 """Rows of steps that are not proved."""

@@ -11,9 +11,10 @@ from typing import Any, Final
 from core.errors import TraceError
 from viz.command.columns import Column, plural, table
 from viz.command.session import put, trace_of
-from viz.corecommand.whatif import chosen_kernel, difference_lines, executor_of
+from viz.corecommand.whatif import chosen_kernel, difference_lines
 from viz.terminal import Line, Piece, Style, Styled, shell_word
 from viz.whatif.replay import replay as replay_kernels
+from viz.workers.executors import executor_for
 
 Data = dict[str, Any]
 _STYLES: Final[dict[str, Style]] = {"changed": "changed", "failed": "problem"}
@@ -36,7 +37,7 @@ def replay(options: argparse.Namespace) -> int:
     options.progress.begin("compiling with the code on disk")
     if keep is not None:
         keep.mkdir(parents=True, exist_ok=True)
-    with executor_of(options) as executor:
+    with executor_for(options.executor) as executor:
         made = replay_kernels(
             store,
             kernel,

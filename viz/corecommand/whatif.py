@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Executor
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Final, cast
 
@@ -27,7 +26,7 @@ from viz.whatif.isolated import SECONDS
 from viz.whatif.searched import searched_opts
 from viz.whatif.variants.tried import kept_of
 from viz.whatif.variants.variant import Variant
-from viz.work.executors import executor_at
+from viz.workers.executors import executor_for
 
 Data = dict[str, Any]
 FEW: Final = 12
@@ -47,7 +46,7 @@ def what_if(options: argparse.Namespace) -> int:
         )
     found: Data | None = None
     seconds: float = options.seconds
-    with executor_of(options) as executor:
+    with executor_for(options.executor) as executor:
         if options.search is not None:
             found = _searched(options, store, kernel, variant, executor)
             variant = replace(variant, opts=found["opts"])
@@ -123,16 +122,6 @@ def variants(options: argparse.Namespace) -> int:
         for one in found
     ]
     return put(options, {"variants": data}, variant_lines(data))
-
-
-@contextmanager
-def executor_of(options: argparse.Namespace) -> Generator[Executor | None]:
-    """The executor that is asked for; None for processes of this machine."""
-    if options.executor is None:
-        yield None
-        return
-    with executor_at(options.executor) as executor:
-        yield executor
 
 
 def chosen_kernel(options: argparse.Namespace, store: Store) -> int:

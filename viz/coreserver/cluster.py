@@ -17,7 +17,7 @@ from core.errors import ServerError, UopvizError
 from viz.check.whole.kernels import Wholes
 from viz.jobs.jobs import Watch
 from viz.whatif.isolated import TRACE, work, work_in_parts
-from viz.work.executors import executor_at, is_lost
+from viz.workers.executors import executor_at, is_lost
 
 PIECES: Final = 32
 """Parts of a check, which machines share."""

@@ -7,83 +7,130 @@ folder as the only place that may be read.
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from decimal import Decimal
-from importlib import import_module
-from pathlib import Path
 from typing import Any, Final
 
 from core.errors import TraceError
-from viz.fleet.packing import HINT, batches, files_of
-from viz.fleet.tables import RUN, TABLES
+from viz.fleet.folder import Folder, folder_at, module
+from viz.fleet.packing import files_of
+from viz.fleet.tables import CONTENTS, RUN, TABLES
 
 SECONDS: Final = 60.0
 MEMORY: Final = "4GB"
 _TYPES: Final = {"string": "VARCHAR", "double": "DOUBLE", "int64": "BIGINT", "int32": "INTEGER"}
+_OF_RUNS: Final = {table: {**RUN, **columns} for table, columns in TABLES.items()}
 
 
-def is_packed(folder: Path) -> bool:
-    """Whether a folder holds packed runs."""
+def is_packed(address: str) -> bool:
+    """Whether a folder holds packed runs; an address is taken for one."""
+    if "://" in address:
+        return True
     try:
-        return folder.is_dir() and bool(batches(folder))
-    except OSError:  # a name that no file can have
+        return bool(files_of(folder_at(address), "runs"))
+    except (OSError, ValueError):  # a name that no file can have
         return False
 
 
 def ask(
-    folder: Path, sql: str, seconds: float = SECONDS, parameters: tuple[Any, ...] = ()
+    folder: Folder, sql: str, seconds: float = SECONDS, parameters: tuple[Any, ...] = ()
 ) -> tuple[list[str], list[tuple[Any, ...]]]:
     """Column names and rows of one SELECT. Raises TraceError for SQL that is wrong, does anything
     but read the tables, or takes too long."""
-    try:
-        duckdb: Any = import_module("duckdb")
-    except ImportError as error:
-        raise TraceError("folders of runs need pyarrow and duckdb", hint=HINT) from error
-    if not is_packed(folder):
-        raise TraceError(
-            "this folder holds no packed runs", str(folder), "uopviz pack RUNS... --to FOLDER"
+    with closing(Tables(folder)) as tables:
+        return tables.ask(sql, seconds, parameters)
+
+
+class Tables:
+    """A connection to the tables of a folder, as they were when it was made; those of `held` are
+    read once. Threads may share it. Raises TraceError where there are none."""
+
+    def __init__(self, folder: Folder, held: Sequence[str] = ()) -> None:
+        duckdb = self._duckdb = module("duckdb")
+        try:
+            files = {table: files_of(folder, table) for table in (*TABLES, *CONTENTS)}
+        except Exception as error:  # each library of addresses has its own
+            raise TraceError(
+                f"the folder cannot be read ({error})", folder.address, "check the address"
+            ) from error
+        if not files["runs"]:
+            raise TraceError(
+                "this folder holds no packed runs",
+                folder.address,
+                "uopviz pack RUNS... --to FOLDER",
+            )
+        self._db = duckdb.connect(":memory:")
+        folder.attach(self._db)
+        self._sources = {
+            table: _source(folder, files[table], columns)
+            for table, columns in {**_OF_RUNS, **CONTENTS}.items()
+        }
+        for table in held:
+            self._db.execute(f"CREATE TABLE {table} AS {self._sources.pop(table)}")
+        self._db.execute(f"SET memory_limit = '{MEMORY}'")
+        allowed = ", ".join(map(_quoted, folder.roots))
+        self._db.execute(f"SET allowed_directories = [{allowed}]")
+        self._db.execute("SET enable_external_access = false")
+        self._db.execute("SET lock_configuration = true")
+
+    def close(self) -> None:
+        """Closes the connection."""
+        self._db.close()
+
+    def ask(
+        self, sql: str, seconds: float = SECONDS, parameters: tuple[Any, ...] = ()
+    ) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """See `ask`."""
+        duckdb = self._duckdb
+        try:
+            statements = duckdb.extract_statements(sql)
+        except duckdb.Error as error:
+            raise TraceError(f"this query failed: {_line(error)}", sql) from error
+        if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+            raise TraceError("this query failed: a query only reads", sql, "give one SELECT")
+        db = self._db.cursor()
+        timer = threading.Timer(seconds, db.interrupt)
+        try:
+            self._name_tables(db, sql)
+            timer.start()
+            found = db.execute(statements[0], [*parameters]) if parameters else db.execute(sql)
+            names = [column[0] for column in found.description or ()]
+            return names, [tuple(_plain(value) for value in row) for row in found.fetchall()]
+        except duckdb.InterruptException as error:
+            raise TraceError(
+                f"this query takes more than {seconds:g} seconds", sql, "ask for less: a WHERE"
+            ) from error
+        except duckdb.Error as error:
+            raise TraceError(
+                f"this query failed: {_line(error)}",
+                sql,
+                "the tables are " + ", ".join((*TABLES, *CONTENTS)),
+            ) from error
+        finally:
+            timer.cancel()
+            db.close()
+
+    def _name_tables(self, db: Any, sql: str) -> None:
+        """Makes the tables that a query may mean: making one reads the heads of its files."""
+        said = sql.lower()
+        for table, source in self._sources.items():
+            if table in said:
+                db.execute(f"CREATE VIEW IF NOT EXISTS {table} AS {source}")
+
+
+def _source(folder: Folder, files: Sequence[str], columns: Mapping[str, str]) -> str:
+    if files:
+        names = ", ".join(_quoted(folder.located(name)) for name in files)
+        return (
+            f"SELECT * FROM read_parquet([{names}], union_by_name = true, hive_partitioning = true)"
         )
-    try:
-        statements = duckdb.extract_statements(sql)
-    except duckdb.Error as error:
-        raise TraceError(f"this query failed: {_line(error)}", sql) from error
-    if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-        raise TraceError("this query failed: a query only reads", sql, "give one SELECT")
-    db = duckdb.connect(":memory:")
-    timer = threading.Timer(seconds, db.interrupt)
-    try:
-        _prepare(db, folder)
-        timer.start()
-        found = db.execute(statements[0], [*parameters]) if parameters else db.execute(sql)
-        names = [column[0] for column in found.description or ()]
-        return names, [tuple(_plain(value) for value in row) for row in found.fetchall()]
-    except duckdb.InterruptException as error:
-        raise TraceError(
-            f"this query takes more than {seconds:g} seconds", sql, "ask for less: a WHERE"
-        ) from error
-    except duckdb.Error as error:
-        raise TraceError(
-            f"this query failed: {_line(error)}", sql, "the tables are " + ", ".join(TABLES)
-        ) from error
-    finally:
-        timer.cancel()
-        db.close()
+    nothing = ", ".join(f'NULL::{_TYPES[kind]} AS "{name}"' for name, kind in columns.items())
+    return f"SELECT {nothing} WHERE false"
 
 
-def _prepare(db: Any, folder: Path) -> None:
-    for table, columns in TABLES.items():
-        files = [str(path.absolute()) for path in files_of(folder, table)]
-        if files:
-            names = ", ".join("'" + name.replace("'", "''") + "'" for name in files)
-            source = f"read_parquet([{names}], union_by_name = true, hive_partitioning = true)"
-            db.execute(f"CREATE VIEW {table} AS SELECT * FROM {source}")
-        else:
-            typed = ", ".join(f'"{n}" {_TYPES[t]}' for n, t in {**RUN, **columns}.items())
-            db.execute(f"CREATE TABLE {table}({typed})")
-    inside = str(folder.absolute()).replace("'", "''")
-    db.execute(f"SET memory_limit = '{MEMORY}'")
-    db.execute(f"SET allowed_directories = ['{inside}']")
-    db.execute("SET enable_external_access = false")
-    db.execute("SET lock_configuration = true")
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _plain(value: Any) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf, log
 from typing import Any, Final
 
 import numpy as np
@@ -21,6 +22,8 @@ LEAST: Final = 0.05
 """The least change that is told, as a share of the value before."""
 _FEWEST: Final = 2
 """Runs on each side of a change."""
+_SAMPLES: Final = 400
+"""Of the bootstrap that gives the interval."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,12 @@ class Change:
     @property
     def ratio(self) -> float:
         """After over before; infinite where there was nothing."""
-        return self.after / self.before if self.before else float("inf")
+        return self.after / self.before if self.before else inf
+
+    @property
+    def size(self) -> float:
+        """How far the ratio is from 1, up and down alike."""
+        return abs(log(self.ratio)) if 0 < self.ratio < inf else inf
 
 
 def changes(series: Sequence[Sequence[float]]) -> list[Change]:
@@ -48,19 +56,33 @@ def changes(series: Sequence[Sequence[float]]) -> list[Change]:
 
 
 def _split(series: list[Values], low: int, high: int, found: list[Change]) -> None:
-    best, score = 0, SCORE
-    for at in range(low + 1, high):
-        a, b = np.concatenate(series[low:at]), np.concatenate(series[at:high])
-        if len(a) >= _FEWEST and len(b) >= _FEWEST and (own := _score(a, b)) > score:
-            best, score = at, own
-    if not best:
+    if high - low < 2:
         return
+    whole = np.concatenate(series[low:high])
+    ends = np.cumsum([len(values) for values in series[low : high - 1]])
+    scores = _scores(whole, ends)
+    place = int(np.argmax(scores))
+    if scores[place] <= SCORE:
+        return
+    best = low + 1 + place
     _split(series, low, best, found)
     _split(series, best, high, found)
-    a, b = np.concatenate(series[low:best]), np.concatenate(series[best:high])
-    change = _change(best, a, b)
+    change = _change(best, whole[: ends[place]], whole[ends[place] :])
     if abs(change.after - change.before) > LEAST * max(abs(change.before), 1e-9):
         found.append(change)
+
+
+def _scores(whole: Values, ends: np.ndarray[Any, np.dtype[np.int64]]) -> Values:
+    """For each place to split at, the difference of the means of both sides over its standard
+    error."""
+    if whole.min() == whole.max():
+        return np.zeros(len(ends))
+    return np.asarray(
+        [
+            _score(whole[:end], whole[end:]) if _FEWEST <= end <= len(whole) - _FEWEST else 0.0
+            for end in ends.tolist()
+        ]
+    )
 
 
 def _score(a: Values, b: Values) -> float:
@@ -77,16 +99,18 @@ def _score(a: Values, b: Values) -> float:
 
 
 def _limited(values: Values) -> Values:
-    low, middle, high = np.percentile(values, (25, 50, 75))
+    count = len(values)
+    low, middle, high = np.partition(values, (count // 4, count // 2, 3 * count // 4))[
+        [count // 4, count // 2, 3 * count // 4]
+    ]
     reach = 3 * (high - low)
     return np.clip(values, middle - reach, middle + reach) if reach else values
 
 
 def _change(at: int, a: Values, b: Values) -> Change:
-    before, after = float(np.median(a)), float(np.median(b))
     random = np.random.default_rng(0)
-    of_a, of_b = (np.median(random.choice(x, (400, len(x))), axis=1) for x in (a, b))
+    of_a, of_b = (np.median(random.choice(x, (_SAMPLES, len(x))), axis=1) for x in (a, b))
     ratios = of_b / np.where(of_a == 0, np.nan, of_a)
     known = ratios[~np.isnan(ratios)]
-    low, high = np.percentile(known, (2.5, 97.5)) if len(known) else (float("inf"), float("inf"))
-    return Change(at, before, after, float(low), float(high))
+    low, high = np.percentile(known, (2.5, 97.5)) if len(known) else (inf, inf)
+    return Change(at, float(np.median(a)), float(np.median(b)), float(low), float(high))

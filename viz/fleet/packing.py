@@ -1,46 +1,32 @@
 """Runs written into a folder of Parquet tables, in batches.
 
-A batch is a file of each table, `TABLE/date=DATE/BATCH.parquet`, written under another name and
-renamed; that of `runs` comes last, and a batch without it does not exist for readers. One packer
-works in a folder at a time: a second one waits. A run that is there already, by its bytes, is not
-packed again.
+A batch is a file of each table, `TABLE/date=DATE/BATCH.parquet`; that of `runs` comes last, and a
+batch without it does not exist for readers. What runs share is stored once, in files that belong to
+no batch. A run that is there already, by its bytes, is not packed again.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
-from core.errors import BudgetError, TraceError
-from viz.fleet.tables import RUN, SORTED, TABLES, VERSION, Packed, packed, run_id
+from core.errors import BudgetError, TraceError, UopvizError
+from viz.fleet.folder import Folder, module
+from viz.fleet.tables import CONTENTS, RUN, SORTED, TABLES, VERSION, Coded, Packed, packed, run_id
 from viz.format.schema import SUFFIX
 from viz.views.store import Store
+from viz.workers.executors import each_result
 
-HINT: Final = "pip install 'uopviz[fleet]'"
 BATCH: Final = 50
 """Runs of a batch: rows of one rule stand together, and row groups are of a useful size."""
 GROUP: Final = 122_880
 """Rows of a row group, as DuckDB has them."""
-_LOCK: Final = ".packing"
-
-if os.name == "posix":
-    import fcntl
-
-
-def arrow(name: str = "pyarrow") -> Any:
-    """A module of pyarrow. Raises TraceError where it is missing."""
-    try:
-        return import_module(name)
-    except ImportError as error:
-        raise TraceError("folders of runs need pyarrow and duckdb", hint=HINT) from error
 
 
 @dataclass
@@ -68,163 +54,232 @@ def traces_in(paths: Sequence[Path]) -> list[Path]:
 
 def pack(
     paths: Sequence[Path],
-    folder: Path,
+    folder: Folder,
     redact: bool = False,
     tell: Callable[[float, str], None] = lambda share, name: None,
+    executor: Executor | None = None,
 ) -> Done:
-    """Packs runs. A file that cannot be read is one failure, and the others are packed. Raises
-    TraceError where nothing can be written."""
-    arrow()
+    """Packs runs, which `executor` reads. A file that cannot be read is one failure, and the others
+    are packed. Raises TraceError where nothing can be written."""
     done = Done()
+    module("pyarrow")
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with _alone(folder):
+        with folder.alone():
             _remove_leftovers(folder)
-            known = _known(folder)
-            waiting: list[Packed] = []
-            for at, path in enumerate(paths):
-                tell(at / max(1, len(paths)), path.name)
-                _take(path, known, waiting, done, redact)
-                if len(waiting) == BATCH:
-                    _write(folder, waiting, done)
-                    waiting = []
-            if waiting:
-                _write(folder, waiting, done)
+            _pack(paths, folder, redact, tell, executor, done)
     except OSError as error:
-        raise TraceError(
-            f"the folder cannot be written ({error.strerror or error})",
-            str(folder),
-            "check the disk and the rights; what is packed already stays",
-        ) from error
+        raise _unwritable(folder, error) from error
     return done
 
 
-def _take(path: Path, known: set[str], waiting: list[Packed], done: Done, redact: bool) -> None:
+def _pack(
+    paths: Sequence[Path],
+    folder: Folder,
+    redact: bool,
+    tell: Callable[[float, str], None],
+    executor: Executor | None,
+    done: Done,
+) -> None:
+    known = set(_column(folder, files_of(folder, "runs"), "run_id"))
+    shared = {
+        table: set(_column(folder, folder.names(table), next(iter(columns))))
+        for table, columns in CONTENTS.items()
+    }
+    for begin in range(0, len(paths), BATCH):
+        tell(begin / len(paths), paths[begin].name)
+        new: list[tuple[Path, str, bool]] = []
+        part = paths[begin : begin + BATCH]
+        for path, number in zip(part, each_result(executor, _named, part), strict=True):
+            if isinstance(number, UopvizError):
+                done.failed.append((str(path), number.what))
+            elif number in known:
+                done.known += 1
+            else:
+                known.add(number)
+                new.append((path, number, redact))
+        runs: list[Packed] = []
+        for (path, number, _), run in zip(new, each_result(executor, _read, new), strict=True):
+            if isinstance(run, UopvizError):
+                known.discard(number)
+                done.failed.append((str(path), run.what))
+            else:
+                runs.append(run)
+            tell((begin + len(runs)) / len(paths), path.name)
+        write_batch(folder, runs, shared, done)
+
+
+def _named(path: Path) -> str | UopvizError:
+    try:
+        return run_id(path)
+    except TraceError as error:
+        return error
+
+
+def _read(job: tuple[Path, str, bool]) -> Packed | UopvizError:
+    """The rows of a run: a job of any machine that reads the file at this path."""
+    path, number, redact = job
     store: Store | None = None
     try:
-        number = run_id(path)
-        if number in known:
-            done.known += 1
-            return
         store = Store(path)
-        waiting.append(packed(store, number, redact))
-        known.add(number)
+        return packed(store, number, redact)
     except (TraceError, BudgetError) as error:
-        done.failed.append((str(path), error.what))
+        return error
     finally:
         if store is not None:
             store.close()
 
 
-def batches(folder: Path) -> list[Path]:
-    """The files of the table `runs`: one for each batch that there is."""
-    return sorted(folder.glob("runs/date=*/*.parquet"))
-
-
-def files_of(folder: Path, table: str) -> list[Path]:
+def files_of(folder: Folder, table: str) -> list[str]:
     """The files of a table, of all batches that there are."""
-    names = {path.name for path in batches(folder)}
-    return sorted(p for p in folder.glob(f"{table}/date=*/*.parquet") if p.name in names)
+    runs = [name for name in folder.names("runs") if name.endswith(".parquet")]
+    if table in CONTENTS:
+        return [name for name in folder.names(table) if name.endswith(".parquet")] if runs else []
+    there = {name.partition("/")[2] for name in runs}
+    return [name for name in folder.names(table) if name.partition("/")[2] in there]
 
 
-def drop_before(folder: Path, date: str) -> int:
+def drop_before(folder: Folder, date: str) -> int:
     """Removes the batches of before a date, and says how many."""
-    old = [path for path in batches(folder) if path.parent.name.removeprefix("date=") < date]
-    for path in old:
-        path.unlink()  # without it, the rest of the batch does not exist
-    with _alone(folder):
-        _remove_leftovers(folder)
+    module("pyarrow")
+    try:
+        with folder.alone():
+            old = [name for name in files_of(folder, "runs") if _day(name) < date]
+            for name in old:
+                folder.remove(name)  # without it, the rest of the batch does not exist
+            _remove_leftovers(folder)
+            if old:
+                _remove_unused(folder)
+    except OSError as error:
+        raise _unwritable(folder, error) from error
     return len(old)
 
 
-def _known(folder: Path) -> set[str]:
-    parquet = arrow("pyarrow.parquet")
-    found: set[str] = set()
-    for path in batches(folder):
-        found.update(parquet.ParquetFile(path).read(columns=["run_id"])["run_id"].to_pylist())
-    return found
+def _day(name: str) -> str:
+    return name.split("/")[1].removeprefix("date=")
 
 
-def _remove_leftovers(folder: Path) -> None:
+def _unwritable(folder: Folder, error: OSError) -> TraceError:
+    return TraceError(
+        f"the folder cannot be written ({error.strerror or error})",
+        folder.address,
+        "check the disk and the rights; what is packed already stays",
+    )
+
+
+def _column(folder: Folder, names: Sequence[str], column: str) -> Iterator[str]:
+    parquet = module("pyarrow.parquet")
+    for name in names:
+        if name.endswith(".parquet"):
+            table = parquet.ParquetFile(folder.read(name)).read(columns=[column])
+            yield from table[column].to_pylist()
+
+
+def _remove_leftovers(folder: Folder) -> None:
     """Removes what a packer left that was ended."""
-    names = {path.name for path in batches(folder)}
     for table in TABLES:
-        for path in folder.glob(f"{table}/date=*/*"):
-            if path.name not in names:
-                path.unlink(missing_ok=True)
+        kept = set(files_of(folder, table))
+        for name in folder.names(table):
+            if name not in kept or not name.endswith(".parquet"):
+                folder.remove(name)
+    for table in CONTENTS:
+        for name in folder.names(table):
+            if not name.endswith(".parquet"):
+                folder.remove(name)
 
 
-def _write(folder: Path, runs: Sequence[Packed], done: Done) -> None:
+def _remove_unused(folder: Folder) -> None:
+    """Removes files of contents that no run has any more."""
+    for table, of in (("sources", "texts"), ("nodes", "kernels")):
+        digest = next(iter(CONTENTS[table]))
+        used = set(_column(folder, files_of(folder, of), digest))
+        for name in folder.names(table):
+            if used.isdisjoint(_column(folder, [name], digest)):
+                folder.remove(name)
+
+
+def write_batch(
+    folder: Folder, runs: Sequence[Packed], shared: dict[str, set[str]], done: Done
+) -> None:
     """Writes a batch for each day of its runs."""
     for date in sorted({run.date for run in runs}):
         own = [run for run in runs if run.date == date]
         numbers = ",".join(sorted(run.head["run_id"] for run in own))
-        name = hashlib.sha256(numbers.encode()).hexdigest()[:20] + ".parquet"
+        name = f"date={date}/{hashlib.sha256(numbers.encode()).hexdigest()[:20]}.parquet"
+        for table in CONTENTS:
+            _write_contents(folder, f"{table}/{name}", table, own, shared[table])
         for table in sorted(TABLES, key=lambda table: table == "runs"):  # that one last
-            count = _write_table(folder / table / f"date={date}" / name, table, own)
+            count = _write_table(folder, f"{table}/{name}", table, own)
             done.matches += count if table == "matches" else 0
         done.packed += len(own)
 
 
-def _write_table(path: Path, table: str, runs: Sequence[Packed]) -> int:
-    pa, parquet = arrow(), arrow("pyarrow.parquet")
-    parts = [_arrow_table(pa, table, run) for run in runs]
-    whole = pa.concat_tables(parts).unify_dictionaries()
+def _write_contents(
+    folder: Folder, name: str, table: str, runs: Sequence[Packed], known: set[str]
+) -> None:
+    """Writes what no file has yet."""
+    new = {
+        digest: rows
+        for run in runs
+        for digest, rows in run.contents[table].items()
+        if digest not in known
+    }
+    if new:
+        rows = [(digest, *row) for digest in sorted(new) for row in new[digest]]
+        columns = zip(CONTENTS[table].items(), zip(*rows, strict=True), strict=True)
+        made = {key: _column_of(kind, values) for (key, kind), values in columns}
+        _put(folder, name, module("pyarrow").table(made))
+        known.update(new)
+
+
+def _write_table(folder: Folder, name: str, table: str, runs: Sequence[Packed]) -> int:
+    pa = module("pyarrow")
+    whole = pa.concat_tables([_arrow_table(table, run) for run in runs]).unify_dictionaries()
     if table in SORTED:
-        keys = [_ranks(pa, whole[name]) for name in SORTED[table]]
+        keys = [_ranks(whole[name]) for name in SORTED[table]]
         whole = whole.take(pa.array(np.lexsort(keys[::-1])))
-    whole = whole.replace_schema_metadata({"uopviz": str(VERSION)})
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        parquet.write_table(whole, temporary, compression="zstd", row_group_size=GROUP)
-        os.replace(temporary, path)
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
+    _put(folder, name, whole)
     return int(whole.num_rows)
 
 
-def _arrow_table(pa: Any, table: str, run: Packed) -> Any:
+def _put(folder: Folder, name: str, table: Any) -> None:
+    output = module("pyarrow").BufferOutputStream()
+    table = table.replace_schema_metadata({"uopviz": str(VERSION)})
+    parquet = module("pyarrow.parquet")
+    parquet.write_table(table, output, compression="zstd", row_group_size=GROUP)
+    folder.write(name, output.getvalue())
+
+
+def _arrow_table(table: str, run: Packed) -> Any:
     """The rows of a run; texts as dictionaries, which are stored once for a batch."""
+    pa = module("pyarrow")
     columns = run.tables[table]
-    count = max((len(_values(values)) for values in columns.values()), default=0)
-    texts = pa.dictionary(pa.int32(), pa.string())
+    count = max(map(len, columns.values()))
     made = {
-        name: pa.DictionaryArray.from_arrays(pa.array([0] * count, pa.int32()), [run.head[name]])
+        name: pa.DictionaryArray.from_arrays(pa.array(np.zeros(count, np.int32)), [run.head[name]])
         for name in RUN
     }
     for name, kind in TABLES[table].items():
-        values = columns[name]
-        if isinstance(values, tuple):
-            made[name] = pa.DictionaryArray.from_arrays(pa.array(values[0]), values[1])
-        elif kind == "string":
-            made[name] = pa.array(values, pa.string()).dictionary_encode().cast(texts)
-        else:
-            made[name] = pa.array(values, pa.type_for_alias(kind))
+        made[name] = _column_of(kind, columns[name])
     return pa.table(made)
 
 
-def _ranks(pa: Any, column: Any) -> Any:
+def _column_of(kind: str, values: Any) -> Any:
+    pa = module("pyarrow")
+    if isinstance(values, Coded):
+        return pa.DictionaryArray.from_arrays(pa.array(values.codes), values.names)
+    if kind == "string":
+        texts = pa.dictionary(pa.int32(), pa.string())
+        return pa.array(values, pa.string()).dictionary_encode().cast(texts)
+    return pa.array(values, pa.type_for_alias(kind))
+
+
+def _ranks(column: Any) -> Any:
     """What to sort by: numbers, or the ranks of texts."""
     whole = column.combine_chunks()
-    if not pa.types.is_dictionary(whole.type):
+    if not module("pyarrow").types.is_dictionary(whole.type):
         return whole.to_numpy(zero_copy_only=False)
     order = np.argsort(np.asarray(whole.dictionary.to_pylist(), np.str_), kind="stable")
     ranks = np.empty(len(order), np.int64)
     ranks[order] = np.arange(len(order))
     codes = whole.indices.to_numpy(zero_copy_only=False)
     return ranks[codes] if len(codes) else codes
-
-
-def _values(values: Any) -> Any:
-    return values[0] if isinstance(values, tuple) else values
-
-
-@contextmanager
-def _alone(folder: Path) -> Generator[None]:
-    """Waits until no other packer works in a folder."""
-    with (folder / _LOCK).open("w") as file:
-        if os.name == "posix":
-            fcntl.flock(file, fcntl.LOCK_EX)
-        yield

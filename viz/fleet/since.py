@@ -3,20 +3,23 @@ changed. Reads; never writes."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
+from math import inf
 from typing import Any, Final
 
 from core.errors import TraceError
-from viz.fleet.asking import ask
-from viz.fleet.changes import changes
+from viz.fleet.asking import Tables
+from viz.fleet.changes import Change, changes
+from viz.fleet.folder import Folder
 
-METRICS: Final[dict[str, tuple[str, str]]] = {
+METRICS: Final[Mapping[str, tuple[str, str]]] = {
     "rule-time": ("rule", "SELECT run_id, rule, sum(us) FROM rules GROUP BY 1, 2"),
     "rule-matches": ("rule", "SELECT run_id, rule, sum(matches) FROM rules GROUP BY 1, 2"),
     "pass-time": ("pass", "SELECT run_id, pass, sum(us) FROM passes GROUP BY 1, 2"),
-    "compile-time": ("run", "SELECT run_id, program, sum(us) FROM kernels GROUP BY 1, 2"),
-    "kernels": ("run", "SELECT run_id, program, sum(kernels) FROM runs GROUP BY 1, 2"),
+    "compile-time": ("program", "SELECT run_id, program, sum(us) FROM kernels GROUP BY 1, 2"),
+    "kernels": ("program", "SELECT run_id, program, sum(kernels) FROM runs GROUP BY 1, 2"),
     "launch-time": ("kernel", "SELECT run_id, kernel, median(ns) FROM launches GROUP BY 1, 2"),
     "registers": (
         "kernel",
@@ -26,68 +29,121 @@ METRICS: Final[dict[str, tuple[str, str]]] = {
 """By name: what it is a figure of, and its value for each run."""
 ABSENT: Final = ("rule-matches", "kernels")
 """Figures that are 0 in a run that does not have the rule."""
-_RUNS: Final = "SELECT run_id, commit, program, time, file FROM runs ORDER BY time, run_id"
+_RUNS: Final = "SELECT run_id, commit, program, path FROM runs ORDER BY time, run_id"
+
+
+@dataclass(frozen=True)
+class Series:
+    """A figure over the commits of one program: the runs of each commit that have it, with its
+    value in each."""
+
+    metric: str
+    of: str
+    program: str
+    commits: Sequence[str]
+    runs: Sequence[Sequence[str]]
+    values: Sequence[Sequence[float]]
 
 
 @dataclass(frozen=True)
 class Found:
-    """A change of one figure."""
+    """A change of one figure at a commit: of the program in which it is largest, and how many
+    programs have one there."""
 
     metric: str
     of: str
     commit: str
-    before: float
-    after: float
-    low: float
-    high: float
+    program: str
+    programs: int
+    change: Change
     runs: tuple[str, str]
     """A run of the commit before, and one of this: their files."""
 
 
-def since(folder: Path, metrics: list[str]) -> list[Found]:
+def since(folder: Folder, metrics: Sequence[str]) -> list[Found]:
     """All changes, by commit in the order of the commits. Raises TraceError."""
-    for name in metrics:
-        if name not in METRICS:
-            raise TraceError(f"there is no metric {name!r}", hint=", ".join(METRICS))
-    _, rows = ask(folder, _RUNS)
-    commits: dict[str, list[str]] = {}
-    files: dict[str, str] = {}
-    for run, commit, _, _, file in rows:
-        commits.setdefault(str(commit), []).append(str(run))
-        files.setdefault(str(commit), str(file))
-    order = [*commits]
-    found: list[tuple[int, Found]] = []
+    with closing(Tables(folder)) as tables:
+        return _found(Runs(tables), metrics)
+
+
+def _found(runs: Runs, metrics: Sequence[str]) -> list[Found]:
+    found: dict[tuple[str, str, str], list[Found]] = {}
     for metric in metrics:
+        for series in runs.series(metric):
+            for change in changes(series.values):
+                before, at = series.runs[change.at - 1][-1], series.runs[change.at][0]
+                key = metric, series.of, series.commits[change.at]
+                made = Found(*key, series.program, 1, change, (runs.path(before), runs.path(at)))
+                found.setdefault(key, []).append(made)
+    order = {commit: at for at, commit in enumerate(runs.commits)}
+    merged = [_largest(own) for own in found.values()]
+    return sorted(merged, key=lambda one: (order[one.commit], one.metric, one.of))
+
+
+def _largest(found: Sequence[Found]) -> Found:
+    one = max(found, key=lambda one: one.change.size)
+    return Found(one.metric, one.of, one.commit, one.program, len(found), one.change, one.runs)
+
+
+class Runs:
+    """The runs of tables by commit, in the order in which the commits were first run."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+        self._of: dict[str, dict[str, list[str]]] = {}
+        """By program and commit."""
+        self._paths: dict[str, str] = {}
+        commits: dict[str, None] = {}
+        for run, commit, program, path in tables.ask(_RUNS)[1]:
+            self._of.setdefault(program, {}).setdefault(commit, []).append(run)
+            self._paths[run] = path or ""
+            commits[commit] = None
+        self.commits: Sequence[str] = [*commits]
+
+    def path(self, run: str) -> str:
+        """Where the trace of a run was when it was packed."""
+        return self._paths[run]
+
+    def series(self, metric: str, only: str | None = None) -> Iterator[Series]:
+        """A figure of everything that has it, or `only` of one thing, for each program. Raises
+        TraceError."""
+        if metric not in METRICS:
+            raise TraceError(f"there is no metric {metric!r}", hint=", ".join(METRICS))
+        sql, given = METRICS[metric][1], ()
+        if only is not None:
+            sql, given = f"SELECT * FROM ({sql}) AS t(run, of, value) WHERE of = ?", (only,)
         values: dict[str, dict[str, float]] = {}
-        for run, of, value in ask(folder, METRICS[metric][1])[1]:
+        for run, of, value in self._tables.ask(sql, parameters=given)[1]:
             values.setdefault(str(of), {})[str(run)] = float(value)
         for of, by_run in values.items():
-            series = [_of_commit(commits[c], by_run, metric) for c in order]
-            kept = [at for at, one in enumerate(series) if one]
-            for change in changes([series[at] for at in kept]):
-                at, before = kept[change.at], kept[change.at - 1]
-                names = files[order[before]], files[order[at]]
-                said = Found(
-                    *(metric, of, order[at], change.before, change.after),
-                    *(change.low, change.high, names),
-                )
-                found.append((at, said))
-    return [one for _, one in sorted(found, key=lambda item: (item[0], item[1].metric, item[1].of))]
+            for program, commits in self._of.items():
+                if any(run in by_run for runs in commits.values() for run in runs):
+                    yield self._series(metric, of, program, by_run)
+
+    def _series(self, metric: str, of: str, program: str, by_run: Mapping[str, float]) -> Series:
+        if metric in ABSENT:
+            of_commits = self._of[program]
+        else:
+            named = self._of[program].items()
+            of_commits = {commit: [run for run in runs if run in by_run] for commit, runs in named}
+        kept = [(commit, of_commits[commit]) for commit in self.commits if of_commits.get(commit)]
+        return Series(
+            *(metric, of, program),
+            [commit for commit, _ in kept],
+            [runs for _, runs in kept],
+            [[by_run.get(run, 0.0) for run in runs] for _, runs in kept],
+        )
 
 
-def _of_commit(runs: list[str], by_run: dict[str, float], metric: str) -> list[float]:
-    if metric in ABSENT:
-        return [by_run.get(run, 0.0) for run in runs]
-    return [by_run[run] for run in runs if run in by_run]
-
-
-def data_of(found: list[Found]) -> dict[str, Any]:
-    """The changes as `Since` of docs/json.md."""
+def data_of(found: Sequence[Found]) -> dict[str, Any]:
+    """The changes as `SinceCommits` of docs/json.md."""
     rows = [
         {
-            **{key: getattr(one, key) for key in ("metric", "of", "commit", "before", "after")},
-            "low": None if one.low == float("inf") else one.low,
-            "high": None if one.high == float("inf") else one.high,
+            **{key: getattr(one, key) for key in ("metric", "of", "commit", "program", "programs")},
+            "before": one.change.before,
+            "after": one.change.after,
+            "low": None if one.change.low == inf else one.change.low,
+            "high": None if one.change.high == inf else one.change.high,
             "a": one.runs[0],
             "b": one.runs[1],
         }

@@ -16,7 +16,9 @@ import numpy as np
 
 from core.errors import TraceError
 from viz.dialect.registry import named_in
-from viz.format import schema
+from viz.format.events import MatchField
+from viz.known.beside import take_kept
+from viz.views.overview.programs import REGISTERS
 from viz.views.store import Store
 
 VERSION: Final = 1
@@ -29,7 +31,13 @@ RUN: Final = {
     "time": "string",
 }
 TABLES: Final[Mapping[str, Mapping[str, str]]] = {
-    "runs": {"file": "string", "seconds": "double", "kernels": "int64", "steps": "int64"},
+    "runs": {
+        "file": "string",
+        "path": "string",
+        "seconds": "double",
+        "kernels": "int64",
+        "steps": "int64",
+    },
     "passes": {
         "number": "int64",
         "kernel": "string",
@@ -54,11 +62,43 @@ TABLES: Final[Mapping[str, Mapping[str, str]]] = {
         "declines": "int64",
         "us": "double",
     },
-    "kernels": {"number": "int64", "kernel": "string", "us": "int64", "matches": "int64"},
+    "kernels": {
+        "number": "int64",
+        "kernel": "string",
+        "us": "int64",
+        "matches": "int64",
+        "graph": "string",
+    },
     "launches": {"kernel": "string", "device": "string", "ns": "int64", "bytes": "int64"},
-    "texts": {"kernel": "string", "kind": "string", "target": "string", "registers": "int64"},
+    "texts": {
+        "kernel": "string",
+        "kind": "string",
+        "target": "string",
+        "registers": "int64",
+        "text": "string",
+    },
+    "checks": {
+        "pass": "int64",
+        "rule": "string",
+        "verdict": "string",
+        "steps": "int64",
+        "first": "int64",
+    },
 }
 """The columns of each table behind those of RUN, with their types in Arrow."""
+CONTENTS: Final[Mapping[str, Mapping[str, str]]] = {
+    "sources": {"text": "string", "source": "string"},
+    "nodes": {
+        "graph": "string",
+        "node": "int64",
+        "op": "string",
+        "dtype": "string",
+        "arg": "string",
+        "sources": "string",
+    },
+}
+"""The columns of tables of what runs share, by the digest that stands first: it is stored once,
+however many runs have it."""
 SORTED: Final[Mapping[str, tuple[str, ...]]] = {
     "matches": ("rule", "kernel", "run_id", "pass", "step"),
     "rules": ("rule", "run_id"),
@@ -66,10 +106,22 @@ SORTED: Final[Mapping[str, tuple[str, ...]]] = {
     "kernels": ("kernel", "run_id"),
     "launches": ("kernel", "run_id"),
     "texts": ("kernel", "run_id"),
+    "checks": ("rule", "run_id"),
 }
 """What the rows of a batch are sorted by, so that a question about one rule or kernel reads little,
 and equal values stand together."""
 Columns = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A column of texts: of each row the place of its text in `names`."""
+
+    codes: np.ndarray[Any, np.dtype[np.int32]]
+    names: Sequence[str]
+
+    def __len__(self) -> int:
+        return len(self.codes)
 
 
 @dataclass(frozen=True)
@@ -79,6 +131,8 @@ class Packed:
     head: Mapping[str, str]
     date: str
     tables: Mapping[str, Columns]
+    contents: Mapping[str, Mapping[str, Sequence[tuple[Any, ...]]]]
+    """By table of CONTENTS and digest: the other columns of its rows."""
 
 
 def run_id(path: Path) -> str:
@@ -108,9 +162,12 @@ def packed(store: Store, number: str, redact: bool = False) -> Packed:
     names = {row["id"]: row for row in store.tree()["rows"]}
     kernels = {n: str(names[n]["name"]) for n in store.kernels() if n in names}
     totals = run["totals"]
+    texts, sources = _texts(store, kernels, redact)
+    graphs, nodes = _graphs(store, kernels)
     tables: dict[str, Columns] = {
         "runs": {
             "file": ["" if redact else store.path.name],
+            "path": ["" if redact else str(store.path.absolute())],
             "seconds": [float(run["seconds"])],
             "kernels": [totals["kernels"]],
             "steps": [totals["steps"]],
@@ -123,11 +180,14 @@ def packed(store: Store, number: str, redact: bool = False) -> Packed:
             "kernel": [*kernels.values()],
             "us": [int(names[n]["ms"] * 1000) for n in kernels],
             "matches": [names[n]["steps"] for n in kernels],
+            "graph": [graphs.get(n) for n in kernels],
         },
         "launches": _launches(store),
-        "texts": _texts(store, kernels),
+        "texts": texts,
+        "checks": _checks(store),
     }
-    return Packed(head, head["time"][:10] or "unknown", tables)
+    day = head["time"][:10] or "unknown"
+    return Packed(head, day, tables, {"sources": sources, "nodes": nodes})
 
 
 def _scopes(store: Store, kernels: Mapping[int, str]) -> Iterator[tuple[Any, Any, int, str]]:
@@ -155,12 +215,8 @@ def _matches(store: Store, kernels: Mapping[int, str]) -> Columns:
     for process, rewrite, number, kernel in _scopes(store, kernels):
         if not rewrite.matches:
             continue
-        found = [
-            arrays.match[arrays.row[at[arrays.kind[at] == schema.MATCH]]]
-            for arrays, at in process.file.event_blocks.of(rewrite)
-        ]
-        rows = np.concatenate(found) if found else np.empty((0, 4), np.int64)
-        local, inverse = np.unique(rows[:, 0], return_inverse=True)
+        rows = process.file.event_blocks.matches(rewrite)
+        local, inverse = np.unique(rows[:, MatchField.RULE], return_inverse=True)
         known = [store.rule_name(process.rule(int(rule))) for rule in local]
         codes = np.asarray([names.setdefault(name, len(names)) for name in known], np.int32)
         count = len(rows)
@@ -170,7 +226,7 @@ def _matches(store: Store, kernels: Mapping[int, str]) -> Columns:
                 np.full(count, of_kernels.setdefault(kernel, len(of_kernels)), np.int32),
                 np.full(count, number, np.int64),
                 np.arange(1, count + 1, dtype=np.int32),
-                np.minimum(rows[:, 3], 2**31 - 1).astype(np.int32),
+                np.minimum(rows[:, MatchField.NS], 2**31 - 1).astype(np.int32),
             )
         )
     whole = [np.concatenate(column) for column in zip(*parts, strict=True)] if parts else []
@@ -178,8 +234,8 @@ def _matches(store: Store, kernels: Mapping[int, str]) -> Columns:
         return {name: [] for name in TABLES["matches"]}
     rules, of, passes, steps, us = whole
     return {
-        "rule": (rules, [*names]),
-        "kernel": (of, [*of_kernels]),
+        "rule": Coded(rules, [*names]),
+        "kernel": Coded(of, [*of_kernels]),
         "pass": passes,
         "step": steps,
         "us": us,
@@ -204,18 +260,71 @@ def _launches(store: Store) -> Columns:
     return _columns("launches", rows)
 
 
-def _texts(store: Store, kernels: Mapping[int, str]) -> Columns:
+def _texts(
+    store: Store, kernels: Mapping[int, str], redact: bool
+) -> tuple[Columns, dict[str, list[tuple[str]]]]:
+    """The texts of kernels; each that was recorded as a text by its digest. A
+    redacted run has none."""
     rows: list[tuple[Any, ...]] = []
+    sources: dict[str, list[tuple[str]]] = {}
     for process in store.processes:
         for context in [*process.file.contexts.values()]:
             name = kernels.get(process.id(context.id))
             if name is None:
                 continue
             for one in process.kernels.recorded(context):
-                registers = one.facts.get("regs", one.facts.get("registers", ""))
-                count = int(registers) if registers.isdecimal() else None
-                rows.append((name, one.kind, one.target, count))
-    return _columns("texts", rows)
+                counts = [one.facts.get(key, "") for key in REGISTERS]
+                count = next((int(count) for count in counts if count.isdecimal()), None)
+                text = None
+                if one.text and not redact:
+                    text = _digest(one.text.encode("utf-8", "replace"))
+                    sources[text] = [(one.text,)]
+                rows.append((name, one.kind, one.target, count, text))
+    return _columns("texts", rows), sources
+
+
+def _graphs(
+    store: Store, kernels: Mapping[int, str]
+) -> tuple[dict[int, str], dict[str, list[tuple[Any, ...]]]]:
+    """The digest of the graph that each kernel begins with, and the nodes of each graph: numbered
+    from 0, sources first."""
+    digests: dict[int, str] = {}
+    graphs: dict[str, list[tuple[Any, ...]]] = {}
+    for process in store.processes:
+        nodes, strings = process.file.nodes, process.file.strings
+        op, dtype, arg = (nodes.field(name) for name in ("op", "dtype", "arg"))
+        for context in [*process.file.contexts.values()]:
+            if (number := process.id(context.id)) not in kernels:
+                continue
+            order = nodes.reachable(process.kernels.ast(context))
+            place = {node: at for at, node in enumerate(order)}
+            rows = [
+                (
+                    place[node],
+                    *(strings.text(int(field[node])) for field in (op, dtype, arg)),
+                    " ".join(str(place[source]) for source in nodes.sources(node)),
+                )
+                for node in order
+            ]
+            if rows:
+                digests[number] = digest = _digest(repr(rows).encode("utf-8", "replace"))
+                graphs[digest] = rows
+    return digests, graphs
+
+
+def _checks(store: Store) -> Columns:
+    """What is known of steps: how many of a rule in a pass have a verdict, and the first."""
+    counts: dict[tuple[int, str, str], list[int]] = {}
+    for one, _ in take_kept(store):
+        for step, rule, verdict in one["steps"]:
+            kind = str(one["verdicts"][verdict]["kind"])
+            found = counts.setdefault((one["rewrite"], store.rule_name(rule), kind), [0, step])
+            found[0] += 1
+    return _columns("checks", [(*key, *value) for key, value in counts.items()])
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:32]
 
 
 def _columns(table: str, rows: Sequence[Sequence[Any]]) -> Columns:

@@ -11,9 +11,10 @@ from typing import Final
 import numpy as np
 
 from core.errors import BudgetError, TraceError
-from viz.format.events import Events, read_events
+from viz.format.events import Events, MatchField, read_events
 from viz.format.pack import Ints
 from viz.format.rows import BLOCKS
+from viz.format.schema import MATCH
 from viz.read.database import Database
 from viz.read.records import Rewrite
 
@@ -64,6 +65,15 @@ class EventBlocks:
             positions = np.flatnonzero(arrays.rewrite == rewrite.id)
             if len(positions):
                 yield arrays, positions
+
+    def matches(self, rewrite: Rewrite) -> Ints:
+        """The matches of a rewrite, in their order: of each the first five numbers of `MatchField`,
+        the time in microseconds."""
+        found = [
+            arrays.match[arrays.row[positions[arrays.kind[positions] == MATCH]]]
+            for arrays, positions in self.of(rewrite)
+        ]
+        return np.concatenate(found) if found else np.empty((0, MatchField.BIND_COUNT), np.int64)
 
     def has(self, rewrite: Rewrite) -> bool:
         """Whether any of the blocks is there that hold events of a rewrite."""

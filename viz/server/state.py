@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from core.errors import ServerError
+from viz.fleet.listed import Fleet
 from viz.jobs.exports import ExportHow
 from viz.jobs.jobs import Elsewhere
 from viz.server.part import Part, parts
@@ -27,11 +28,17 @@ P = TypeVar("P", bound=Part)
 
 class State:
     """One server's state: `store` is its run A, and `beside` the runs after it; `cluster` does jobs
-    in place of this machine. Raises ServerError where the runs are too many."""
+    in place of this machine; `fleet` is a folder of packed runs. Raises ServerError where the runs
+    are too many."""
 
     def __init__(
-        self, store: Run, beside: Sequence[Run] = (), cluster: Elsewhere | None = None
+        self,
+        store: Run,
+        beside: Sequence[Run] = (),
+        cluster: Elsewhere | None = None,
+        fleet: Fleet | None = None,
     ) -> None:
+        self.fleet = fleet
         kinds = parts()
         self.machine = Machine([part.kinds for part in kinds], cluster)
         self.pairs = Pairs(self.machine)

@@ -19,7 +19,7 @@ from core.isolation import child
 from core.isolation.client import Fault, Worker
 from viz.environment import bytecode_folder
 from viz.whatif.isolated import MEMORY, TRACE, work, work_in_parts
-from viz.work.executors import is_lost
+from viz.workers.executors import is_lost
 
 Data = dict[str, Any]
 Told = Callable[[int, Data], None]

@@ -20,11 +20,20 @@ from tests.viz.samples import random_graph, rules
 from tests.viz.test_json import SHAPES
 from viz.api.run import open as open_run
 from viz.cli import main
-from viz.fleet import packing
-from viz.fleet.asking import ask
+from viz.fleet import asking, packing
 from viz.fleet.changes import changes
-from viz.fleet.packing import pack, traces_in
+from viz.fleet.folder import LocalFolder
+from viz.fleet.packing import Done, traces_in
+from viz.fleet.tables import TABLES
 from viz.write.writer import TraceWriter
+
+
+def pack(paths: list[Path], folder: Path) -> Done:
+    return packing.pack(paths, LocalFolder(folder))
+
+
+def ask(folder: Path, sql: str, seconds: float = 60.0) -> tuple[list[str], list[tuple[Any, ...]]]:
+    return asking.ask(LocalFolder(folder), sql, seconds)
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +88,7 @@ def test_a_run_packed_twice_is_one(traces: list[Path], tmp_path: Path) -> None:
     assert ask(folder, "SELECT count(*), count(DISTINCT run_id) FROM runs")[1] == [(5, 5)]
 
 
-@pytest.mark.parametrize("at", range(7))
+@pytest.mark.parametrize("at", range(len(TABLES)))
 def test_a_packer_that_is_ended_leaves_nothing_half(
     traces: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int
 ) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from core.errors import ServerError
-from viz.work.executors import executor_at, is_lost
+from viz.workers.executors import executor_at, is_lost
 
 
 class WithoutCancel(ThreadPoolExecutor):

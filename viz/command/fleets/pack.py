@@ -11,13 +11,15 @@ from typing import Any
 from core.errors import TraceError
 from viz.command.columns import plural
 from viz.command.session import put
+from viz.fleet.folder import folder_at
 from viz.fleet.packing import drop_before, pack, traces_in
 from viz.terminal import Line, Styled
+from viz.workers.executors import executor_for
 
 
 def pack_runs(options: argparse.Namespace) -> int:
     """Packs runs; exit code 1 where a file could not be packed."""
-    folder = Path(options.to)
+    folder = folder_at(options.to)
     dropped = 0
     if options.drop_before is not None:
         try:
@@ -31,7 +33,8 @@ def pack_runs(options: argparse.Namespace) -> int:
         return options.error("pack which runs? Give traces, or folders of them")
     paths = traces_in([Path(name) for name in options.runs_to_pack])
     options.progress.begin("packing")
-    done = pack(paths, folder, options.redact, options.progress.update)
+    with executor_for(options.executor) as executor:
+        done = pack(paths, folder, options.redact, options.progress.update, executor)
     data = {
         "packed": done.packed,
         "known": done.known,

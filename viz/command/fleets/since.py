@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from viz.command.columns import Column, table
 from viz.command.session import put
+from viz.fleet.folder import folder_at
 from viz.fleet.since import METRICS, data_of, since
 from viz.terminal import Line, Styled
 
@@ -17,7 +17,7 @@ def since_commit(options: argparse.Namespace) -> int:
     """Prints the changes; exit code 1 where one of --fail-on is among them."""
     metrics = options.metric or [*METRICS]
     options.progress.begin("comparing commits")
-    data = data_of(since(Path(options.folder), list(dict.fromkeys(metrics))))
+    data = data_of(since(folder_at(options.folder), list(dict.fromkeys(metrics))))
     failing = {name for name in (options.fail_on or "").split(",") if name}
     if unknown := failing - {*METRICS}:
         options.error(f"there is no metric {sorted(unknown)[0]!r}; there are {', '.join(METRICS)}")
@@ -34,6 +34,7 @@ def _lines(data: dict[str, Any]) -> Iterator[Line]:
         Column("commit", style="name"),
         Column("figure"),
         Column("of", style="name"),
+        Column("program", spare=1),
         Column("before", True),
         Column("after", True),
         Column("ratio, 95 %"),
@@ -43,6 +44,7 @@ def _lines(data: dict[str, Any]) -> Iterator[Line]:
             row["commit"][:12],
             row["metric"],
             row["of"],
+            row["program"] + (f" and {row['programs'] - 1} more" if row["programs"] > 1 else ""),
             f"{row['before']:,.6g}",
             f"{row['after']:,.6g}",
             "new" if row["low"] is None else f"{row['low']:.3g} to {row['high']:.3g}",

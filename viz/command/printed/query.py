@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from viz.command.columns import Column, table
 from viz.command.names import below, find_kernel
 from viz.command.session import open_store, put
 from viz.fleet.asking import ask, is_packed
+from viz.fleet.folder import folder_at
 from viz.format.schema import SUFFIX
 from viz.share.sql import Part, run_query
 from viz.terminal import Line, is_terminal
@@ -21,11 +21,11 @@ def query(options: argparse.Namespace) -> int:
     """One SELECT over a trace, or over one kernel of it."""
     if options.trace is None and options.sql.endswith((SUFFIX, ".html")):
         options.error(f"the SELECT over {options.sql} is missing")
-    if options.trace is not None and is_packed(Path(options.trace)):
+    if options.trace is not None and is_packed(options.trace):
         if options.kernel is not None:
             options.error("--kernel is of one trace: in a folder, say WHERE kernel = 'NAME'")
         options.progress.begin("querying")
-        columns, rows = ask(Path(options.trace), options.sql)
+        columns, rows = ask(folder_at(options.trace), options.sql)
         return put(options, {"columns": columns, "rows": rows}, _rows(columns, rows))
     store = open_store(options)
     part = None

@@ -16,6 +16,7 @@ from typing import Any, Final, cast
 
 from waitress.server import create_server
 
+from viz.fleet.listed import Fleet
 from viz.jobs.jobs import Elsewhere
 from viz.server.app import MAX_REQUEST, create_app
 from viz.server.connections.channel import MOST, Channel
@@ -41,7 +42,8 @@ memory, but never a thread that others need."""
 
 class Server:
     """One server of a run and those `beside` it, on `sock`, or on any free port. `token`: as given,
-    or a new one. `cluster` does jobs in place of this machine."""
+    or a new one. `cluster` does jobs in place of this machine, `fleet` is a folder of packed
+    runs."""
 
     def __init__(
         self,
@@ -50,11 +52,12 @@ class Server:
         token: str | None = None,
         beside: Sequence[Run] = (),
         cluster: Elsewhere | None = None,
+        fleet: Fleet | None = None,
     ) -> None:
         sock = sock if sock is not None else listen(0)[0]
         self.port = int(sock.getsockname()[1])
         self.guard = Guard(token or new_token(), self.port)
-        app = create_app(store, self.guard, beside, cluster)
+        app = create_app(store, self.guard, beside, cluster, fleet)
         self.state = cast("State", app.extensions["uopviz"])
         quieten(logging.getLogger("waitress"))
         quieten(app.logger)

@@ -49,6 +49,7 @@ import "./style/sources.css";
 import "./style/views.css";
 import "./style/overview.css";
 import "./style/compare.css";
+import "./style/fleet.css";
 import "./style/workbench.css";
 import "./style/emulator.css";
 import "./style/tile.css";

@@ -6,6 +6,7 @@
 import { PAIR_PATHS, PATHS, type Answers, type PairAnswers } from "./answers";
 import { withBrowser } from "./browser";
 import type { Dialect } from "./messages/bundle";
+import type { FleetQuestions } from "./fleet";
 import type { ApiProblem, Job } from "./messages/job";
 import type { Launch, Peak } from "./messages/kernel";
 import type { Shaders } from "./messages/trials/shaders";
@@ -54,6 +55,8 @@ export interface Backend {
   compare(a: string, b: string): PairQuestions;
   /** Opening and closing runs; null in an exported file. */
   readonly server: RunActions | null;
+  /** Packed runs; absent in an exported file. */
+  readonly fleet?: FleetQuestions;
 }
 
 /** What a server does about the runs that it has open. */

@@ -17,6 +17,7 @@ export const GROUPS = [
   "Rules",
   "Overview",
   "Compare",
+  "Fleet",
   "Page",
 ] as const;
 export type CommandGroup = (typeof GROUPS)[number];

@@ -7,7 +7,7 @@
 /** In the order of the key sheet. */
 export const SECTIONS = ["Move", "Look", "Act", "Page"] as const;
 
-/** The keys of the views, in the order of the tabs. */
+/** The keys of the views, in the order of the tabs; later ones have none. */
 export const VIEW_KEYS = ["1", "2", "3", "4", "5", "6", "7"] as const;
 
 /** By the names of presses, as `keyName` in shell/keys.ts gives them. Keys of one row belong together. */

@@ -26,7 +26,7 @@ export const pageCommands: readonly Command[] = [
     id: page,
     title,
     group: "Page",
-    keys: [key],
+    keys: key ? [key] : [],
     when: () => isOffered(page),
     run: () => setPage(page),
   })),

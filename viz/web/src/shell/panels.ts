@@ -4,6 +4,7 @@ import { centrePanel, legendPanel } from "../panels/centre/panel";
 import { checkPanel } from "../panels/check/panel";
 import { comparePanel } from "../panels/compare/panel";
 import { emulatorPanel } from "../panels/emulator/panel";
+import { fleetPanel } from "../panels/fleet/panel";
 import { inspectorPanel } from "../panels/inspector/panel";
 import { ownPanel } from "../panels/own/panel";
 import { overviewPanel } from "../panels/overview/panel";
@@ -47,6 +48,7 @@ export const panels: readonly Panel[] = [
   timelinePanel,
   rulesPanel,
   comparePanel,
+  fleetPanel,
   statusPanel,
 ];
 
@@ -67,12 +69,14 @@ export const isThere = (panel: Panel): boolean => can(panel.needs);
 export const pagePanel = (page: Page): PagePanel | undefined =>
   panels.find((p): p is PagePanel => p.place === "page" && p.page === page);
 
-/** The pages as the top bar lists them; the digit is the key that opens one. */
-export const pages: readonly { page: Page; title: string; key: Key }[] = PAGES.map((page, i) => ({
-  page,
-  title: pagePanel(page)?.title ?? "Graphs",
-  key: VIEW_KEYS[i]!,
-}));
+/** The pages as the top bar lists them; the digit is the key that opens one, where it has one. */
+export const pages: readonly { page: Page; title: string; key: Key | undefined }[] = PAGES.map(
+  (page, i) => ({
+    page,
+    title: pagePanel(page)?.title ?? "Graphs",
+    key: VIEW_KEYS[i],
+  }),
+);
 
 /** Whether a page has a tab; one that there is nothing for has none. */
 export function isOffered(page: Page): boolean {

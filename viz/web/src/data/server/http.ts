@@ -12,6 +12,7 @@ import {
   type ServerActions,
 } from "../backend";
 import { follow } from "../jobs";
+import type { Fleet, FleetRuns, FleetSeries } from "../fleet";
 import type { Job } from "../messages/job";
 import type { Peak } from "../messages/kernel";
 import type { RecentTraces, RunName } from "../messages/run";
@@ -118,12 +119,23 @@ export function httpBackend(
       return runs.get(run)!;
     },
     compare: (a, b) => pairQuestions(a, b, answer),
+    fleet: {
+      summary: () => get<Fleet | null>("api/fleet"),
+      runs: (text, order, begin, signal) =>
+        get<FleetRuns>(`api/fleet/runs?${query({ text, order, begin })}`, signal),
+      series: (metric, of, signal) =>
+        get<FleetSeries>(`api/fleet/series?${query({ metric, of })}`, signal),
+      open: async (run) => (await post<{ run: string }>("api/fleet/open", { run })).run,
+    },
     server: {
       openRun: async (name) => (await post<{ run: string }>("api/runs", { name })).run,
       closeRun: async (run) => void (await ask<unknown>(`api/runs/${run}`, { method: "DELETE" })),
     },
   };
 }
+
+const query = (values: Readonly<Record<string, string | number>>): string =>
+  new URLSearchParams(Object.entries(values).map(([key, value]) => [key, String(value)])).toString();
 
 async function refusal(response: Response, path: string): Promise<DataError> {
   if (response.status === 403)

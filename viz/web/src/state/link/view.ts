@@ -13,6 +13,7 @@ export const PAGES = [
   "compare",
   "timeline",
   "rules",
+  "fleet",
 ] as const;
 export type Page = (typeof PAGES)[number];
 

@@ -7,14 +7,19 @@ extras, imported when they are asked for. Never starts a cluster.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future
+from contextlib import contextmanager
 from types import ModuleType
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from core.errors import ServerError
 
 SCHEMES: Final = ("dask", "ray")
+TRIES: Final = 3
+"""How often a job is done that loses what works on it."""
+Job = TypeVar("Job")
+Result = TypeVar("Result")
 
 
 def executor_at(address: str) -> Executor:
@@ -36,6 +41,16 @@ def executor_at(address: str) -> Executor:
         ) from error
 
 
+@contextmanager
+def executor_for(address: str | None) -> Generator[Executor | None]:
+    """The executor that is asked for, as a block; None for this machine. Raises ServerError."""
+    if address is None:
+        yield None
+        return
+    with executor_at(address) as executor:
+        yield executor
+
+
 def is_lost(error: BaseException) -> bool:
     """Whether an error of a future says that the process or the machine that worked on it ended,
     and nothing of the work itself."""
@@ -43,6 +58,28 @@ def is_lost(error: BaseException) -> bool:
     return isinstance(error, BrokenExecutor | MemoryError) or (
         type(error).__module__.partition(".")[0] in clusters
     )
+
+
+def each_result(
+    executor: Executor | None, function: Callable[[Job], Result], jobs: Sequence[Job]
+) -> Iterator[Result | ServerError]:
+    """The results of jobs, in their order. Without an executor they are done here, one after the
+    other. A job whose worker was lost is done again; one that loses every worker has a ServerError
+    as its result."""
+    if executor is None:
+        yield from map(function, jobs)
+        return
+    futures = [executor.submit(function, job) for job in jobs]
+    for future, job in zip(futures, jobs, strict=True):
+        for again in range(TRIES):
+            try:
+                yield (future if not again else executor.submit(function, job)).result()
+                break
+            except Exception as error:
+                if not is_lost(error):
+                    raise
+        else:
+            yield ServerError(f"what worked on it ended, {TRIES} times")
 
 
 class _Dask(Executor):

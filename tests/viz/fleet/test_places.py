@@ -1,0 +1,140 @@
+"""Packed runs at addresses of fsspec, what they share, full disks, lost workers."""
+
+from __future__ import annotations
+
+import errno
+import json
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import pytest
+
+import viz
+from core import Tensor
+from core.errors import TraceError
+from viz.fleet.asking import ask
+from viz.fleet.folder import Folder, LocalFolder, folder_at
+from viz.fleet.listed import PAGE, Fleet
+from viz.fleet.packing import drop_before, pack
+
+
+@pytest.fixture(scope="module")
+def traces(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("traces")
+    made = [folder / f"run{number}.viz" for number in range(3)]
+    for number, path in enumerate(made):
+        with viz.record(path):
+            (Tensor([float(number)] * 4).sqrt() + 1).tolist()
+    return made
+
+
+@pytest.fixture
+def memory() -> Iterator[Folder]:
+    yield folder_at("memory://runs")
+    fsspec.filesystem("memory").rm("/", recursive=True)
+
+
+TABLES = ("runs", "passes", "matches", "rules", "kernels", "launches", "texts", "sources", "nodes")
+
+
+def test_an_address_has_the_rows_of_a_folder(
+    traces: list[Path], tmp_path: Path, memory: Folder
+) -> None:
+    local = LocalFolder(tmp_path)
+    for folder in (local, memory):
+        assert pack(traces[:2], folder).packed == 2
+        assert pack(traces, folder).packed == 1
+    for table in TABLES:
+        sql = f"SELECT * FROM {table} ORDER BY ALL"
+        assert ask(memory, sql) == ask(local, sql), table
+    with pytest.raises(TraceError):
+        ask(memory, "SELECT * FROM read_text('/etc/passwd')")
+
+
+def test_what_runs_share_is_stored_once(traces: list[Path], tmp_path: Path) -> None:
+    folder = LocalFolder(tmp_path)
+    pack(traces[:1], folder)
+    once = ask(folder, "SELECT count(*) FROM nodes")[1]
+    before = folder.names("sources")
+    pack(traces, folder)
+    assert ask(folder, "SELECT count(DISTINCT graph) FROM kernels")[1][0][0] >= 1
+    assert ask(folder, "SELECT count(*) FROM (SELECT DISTINCT * FROM nodes)") == ask(
+        folder, "SELECT count(*) FROM nodes"
+    )
+    assert once[0][0] > 0 and before
+    missing = "SELECT count(*) FROM texts WHERE text IS NOT NULL AND text NOT IN "
+    assert ask(folder, missing + "(SELECT text FROM sources)")[1] == [(0,)]
+    drop_before(folder, "9999-01-01")
+    assert [name for table in TABLES for name in folder.names(table)] == []
+
+
+def test_a_full_disk_loses_nothing(
+    traces: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = LocalFolder(tmp_path)
+    pack(traces[:1], folder)
+    before = ask(folder, "SELECT * FROM matches ORDER BY ALL")
+    write = LocalFolder.write
+
+    def full(self: LocalFolder, name: str, data: Any) -> None:
+        if name.startswith("runs"):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write(self, name, data)
+
+    monkeypatch.setattr(LocalFolder, "write", full)
+    with pytest.raises(TraceError, match="No space left"):
+        pack(traces, folder)
+    monkeypatch.undo()
+    assert ask(folder, "SELECT * FROM matches ORDER BY ALL") == before
+    assert pack(traces, folder).packed == 2
+
+
+class Losing(Executor):
+    """Loses what works on a job, as often as it is told to."""
+
+    def __init__(self, times: int) -> None:
+        self.times = times
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        if self.times:
+            self.times -= 1
+            future.set_exception(BrokenProcessPool("a worker ended"))
+        else:
+            future.set_result(fn(*args, **kwargs))
+        return future
+
+
+def test_a_lost_worker_is_made_up_for(traces: list[Path], tmp_path: Path) -> None:
+    done = pack(traces, LocalFolder(tmp_path / "some"), executor=Losing(2))
+    assert (done.packed, done.failed) == (3, [])
+    done = pack(traces[:1], LocalFolder(tmp_path / "all"), executor=Losing(99))
+    assert done.packed == 0
+    assert [file for file, _ in done.failed] == [str(traces[0])]
+
+
+def test_what_the_page_asks(traces: list[Path], tmp_path: Path) -> None:
+    pack(traces, LocalFolder(tmp_path))
+    fleet = Fleet(LocalFolder(tmp_path))
+    summary = fleet.summary()
+    assert summary["runs"] == 3
+    wanted = ask(LocalFolder(tmp_path), "SELECT rule, sum(matches) FROM rules GROUP BY 1")[1]
+    assert {(r["name"], r["matches"]) for r in summary["rules"]} == set(wanted)
+    listed = fleet.runs("", "-time", 0)
+    times = [run["time"] for run in listed["runs"]]
+    assert listed["total"] == 3 <= PAGE and times == sorted(times, reverse=True)
+    kernel = summary["kernels"][0]["name"]
+    assert fleet.runs(kernel, "time", 0)["total"] == summary["kernels"][0]["runs"]
+    assert fleet.runs("there is no such text", "time", 0)["runs"] == []
+    assert fleet.runs("' OR 1 = 1 --", "time; DROP TABLE runs", 0)["total"] == 0
+    series = fleet.series("rule-matches", summary["rules"][0]["name"])
+    assert sum(len(p["points"]) for p in series["programs"]) >= 1
+    assert fleet.trace(listed["runs"][0]["run"]) in traces
+    with pytest.raises(TraceError, match="not among"):
+        fleet.trace("nothing")
+    assert fleet.youngest() == traces[-1]
+    json.dumps([summary, listed, series], allow_nan=False)
