@@ -394,7 +394,7 @@ class Run:
                 made[:, 2] = of_run(found[:, MatchField.RULE])
                 made[:, 3] = found[:, MatchField.BEFORE] + process.id(0)
                 made[:, 4] = found[:, MatchField.AFTER] + process.id(0)
-                made[:, 5] = found[:, MatchField.NS]
+                made[:, 5] = found[:, MatchField.NS] // 1000
                 rows.append(made if wanted is None else made[made[:, 2] == wanted])
         return Matches(self, np.concatenate(rows) if rows else np.empty((0, 6), np.int64))
 

@@ -226,7 +226,7 @@ def _matches(store: Store, kernels: Mapping[int, str]) -> Columns:
                 np.full(count, of_kernels.setdefault(kernel, len(of_kernels)), np.int32),
                 np.full(count, number, np.int64),
                 np.arange(1, count + 1, dtype=np.int32),
-                np.minimum(rows[:, MatchField.NS], 2**31 - 1).astype(np.int32),
+                np.minimum(rows[:, MatchField.NS] // 1000, 2**31 - 1).astype(np.int32),
             )
         )
     whole = [np.concatenate(column) for column in zip(*parts, strict=True)] if parts else []

@@ -67,13 +67,12 @@ class EventBlocks:
                 yield arrays, positions
 
     def matches(self, rewrite: Rewrite) -> Ints:
-        """The matches of a rewrite, in their order: of each the first five numbers of `MatchField`,
-        the time in microseconds."""
+        """The matches of a rewrite, in their order: of each the numbers of `MatchField`."""
         found = [
             arrays.match[arrays.row[positions[arrays.kind[positions] == MATCH]]]
             for arrays, positions in self.of(rewrite)
         ]
-        return np.concatenate(found) if found else np.empty((0, MatchField.BIND_COUNT), np.int64)
+        return np.concatenate(found) if found else np.empty((0, len(MatchField)), np.int64)
 
     def has(self, rewrite: Rewrite) -> bool:
         """Whether any of the blocks is there that hold events of a rewrite."""
