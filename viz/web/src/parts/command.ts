@@ -41,6 +41,14 @@ export interface Command {
   ends?: true;
 }
 
+/** Makes the commands of a group: ids get a prefix, and `here` is when they can be given if they do not say. */
+export const commandMaker =
+  (group: CommandGroup, prefix: string, here?: () => boolean) =>
+  (id: string, title: string, keys: Command["keys"], run: () => void, when = here): Command => ({
+    ...{ id: `${prefix}-${id}`, title, group, keys, run },
+    ...(when && { when }),
+  });
+
 export const hasPass = (): boolean => bundle.value !== null;
 export const hasStep = (): boolean => currentStep.value !== null;
 export const hasSlot = (): boolean => view.value.slot !== null;

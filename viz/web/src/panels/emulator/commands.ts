@@ -18,19 +18,13 @@ import {
   stepBy,
   toggleBreakpoint,
 } from "../../parts/emulation/stepping";
-import type { Command } from "../../parts/command";
+import { type Command, commandMaker } from "../../parts/command";
 import { editText } from "./edit";
 import { STOP_WHEN } from "./Stops";
 
 const there = (): boolean => emulation.value !== null;
 
-const command = (
-  id: string,
-  title: string,
-  keys: Command["keys"],
-  run: () => void,
-  when: () => boolean = there,
-): Command => ({ id: `emulator-${id}`, title, group: "Emulator", keys, run, when });
+const command = commandMaker("Emulator", "emulator", there);
 
 const hasConflicts = (): boolean => conflicts.value.length > 0;
 

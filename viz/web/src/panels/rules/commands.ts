@@ -11,20 +11,14 @@ import {
   triesKnown,
 } from "./data/store";
 import { nextOrder } from "../../ui/SortHead";
-import type { Command } from "../../parts/command";
+import { type Command, commandMaker } from "../../parts/command";
 import { openPassRules, openRule, rulesLink, list } from "./data/link";
 import { openNext, pageOf, passes, rulePage } from "./page/store";
 import { passOf } from "./pass/store";
 
 const isPage = (): boolean => pageOf.value !== null || passOf.value !== null;
 const here = (): boolean => !isPage() && costs.value.length > 0;
-const command = (
-  id: string,
-  title: string,
-  keys: Command["keys"],
-  run: () => void,
-  when: () => boolean = here,
-): Command => ({ id: `rv-${id}`, title, group: "Rules", keys, run, when });
+const command = commandMaker("Rules", "rv", here);
 
 export const rulesCommands: readonly Command[] = [
   command("sort", "Sort by the next column", [], () => sortBy(1)),

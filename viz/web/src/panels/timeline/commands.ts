@@ -2,17 +2,11 @@
 import { canOpen, openPicked } from "./data/jump";
 import { saveTraceEvents } from "./save";
 import { end, lanes, mark, nextMark, pan, picked, pickNext, pickPeak, show, timelineData, zoom, zoomToPicked } from "./data/store";
-import type { Command } from "../../parts/command";
+import { type Command, commandMaker } from "../../parts/command";
 import { timelineLink, goTimeline } from "./data/link";
 
 const here = (): boolean => timelineData.value !== null;
-const command = (
-  id: string,
-  title: string,
-  keys: Command["keys"],
-  run: () => void,
-  when: () => boolean = here,
-): Command => ({ id: `tl-${id}`, title, group: "Timeline", keys, run, when });
+const command = commandMaker("Timeline", "tl", here);
 
 export const timelineCommands: readonly Command[] = [
   command("in", "Zoom in on the time axis", [], () => zoom(1.5)),

@@ -1,5 +1,5 @@
 /** Commands of the workbench. */
-import type { Command } from "../../parts/command";
+import { type Command, commandMaker } from "../../parts/command";
 import { canLaunch } from "../../parts/run/RunBox";
 import { editOf, revert } from "../../parts/run/edits";
 import { runOnDevices } from "./change/devices";
@@ -10,13 +10,7 @@ import { canSearch, cancelSearch, search, searchOpts, width, WIDTHS } from "./ch
 import { canEdit, editText, showText } from "./text/texts";
 import { chooseDevice, column, devices } from "./data/where";
 
-const command = (
-  id: string,
-  title: string,
-  keys: Command["keys"],
-  run: () => void,
-  when?: () => boolean,
-): Command => ({ id: `wb-${id}`, title, group: "Workbench", keys, run, ...(when && { when }) });
+const command = commandMaker("Workbench", "wb");
 
 const isEdited = (): boolean => column.value !== null && editOf(column.value) !== undefined;
 
