@@ -197,7 +197,7 @@ def _program(
     arguments: list[Argument] = []
     for u in listing.pointers:
         size = u.dtype.size if isinstance(u.dtype, PtrDType) else -1
-        arguments.append(Argument(u.arg, u.dtype.base, size, u in listing.stored))
+        arguments.append(Argument(u.arg, u.dtype.held, size, u in listing.stored))
     shared = listing.thread_range
     return Program(
         name=name,

@@ -1,4 +1,4 @@
-"""Element types: scalars, vectors of them, and pointers to them; promotion between them.
+"""Element types: scalars, vectors of them, images, and pointers to them; promotion between them.
 
 Says nothing about what a device supports (that is `core/target.py`) and holds no values.
 """
@@ -63,8 +63,13 @@ class DType:
 
     @property
     def base(self) -> DType:
-        """What a pointer points to; any other dtype itself."""
+        """What a pointer points to, what an image is read as; any other dtype itself."""
         return self
+
+    @property
+    def held(self) -> DType:
+        """What is in the memory that a pointer points to: elements, or an image."""
+        return self.base
 
     def scalar(self) -> DType:
         """The dtype of one element."""
@@ -91,12 +96,16 @@ class DType:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PtrDType(DType):
-    """A pointer: the fields of its element, the address space and the element count."""
+    """A pointer: the fields of its element, the address space and the element count; `image`:
+    what it points to, where that is one."""
 
     addrspace: AddrSpace = AddrSpace.GLOBAL
     size: int = -1
+    image: ImageDType | None = None
 
     def __str__(self) -> str:
+        if self.image is not None:
+            return f"{self.image}*"
         space = {AddrSpace.GLOBAL: "", AddrSpace.LOCAL: " local", AddrSpace.REG: " reg"}
         return f"{self.base}*{space[self.addrspace]}" + (
             f" [{self.size}]" if self.size >= 0 else ""
@@ -107,12 +116,56 @@ class PtrDType(DType):
         return _restore(self.name, self.count)
 
     @property
+    def held(self) -> DType:
+        return self.base if self.image is None else self.image
+
+    @property
     def itemsize(self) -> int:
         """Bytes of the pointer itself."""
         return 8
 
     def __reduce__(self) -> tuple[object, ...]:
+        if self.image is not None:
+            return _image_pointer, (self.image,)
         return _pointer, (self.base, self.addrspace, self.size)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ImageDType(DType):
+    """Memory of float32 numbers in texels of four, `height` rows of `width` texels: the fields of
+    what a number is kept as."""
+
+    height: int = 0
+    width: int = 0
+
+    def __str__(self) -> str:
+        kind = "imageh" if self.bits == 16 else "imagef"
+        return f"{kind}({self.height}, {self.width}, {TEXEL})"
+
+    @property
+    def base(self) -> DType:
+        return dtypes.float32
+
+    def scalar(self) -> DType:
+        return dtypes.float32
+
+    @property
+    def size(self) -> int:
+        """The numbers in it."""
+        return self.height * self.width * TEXEL
+
+    def ptr(self, size: int = -1, addrspace: AddrSpace = AddrSpace.GLOBAL) -> PtrDType:
+        """A pointer to the image, whose size is known."""
+        return _image_pointer(self)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return image_dtype, (self.bits, self.height, self.width)
+
+
+TEXEL: Final = 4
+"""Numbers of a texel."""
+IMAGE_SIDE: Final = 16384
+"""The most rows, and texels of a row, of an image."""
 
 
 @cache
@@ -123,6 +176,20 @@ def _vector(scalar: DType, count: int) -> DType:
 @cache
 def _pointer(base: DType, addrspace: AddrSpace, size: int) -> PtrDType:
     return PtrDType(base.priority, base.bits, base.name, base.fmt, base.count, addrspace, size)
+
+
+@cache
+def image_dtype(bits: int, height: int, width: int) -> ImageDType:
+    """The image of so many texels whose numbers are kept as floats of 16 or 32 bits."""
+    kept = dtypes.float16 if bits == 16 else dtypes.float32
+    return ImageDType(kept.priority, kept.bits, kept.name, kept.fmt, 1, height, width)
+
+
+@cache
+def _image_pointer(image: ImageDType) -> PtrDType:
+    base = image.base
+    space = AddrSpace.GLOBAL
+    return PtrDType(base.priority, base.bits, base.name, base.fmt, 1, space, image.size, image)
 
 
 def _restore(name: str, count: int) -> DType:
@@ -201,6 +268,17 @@ class dtypes:
     all: Final = (bool, *ints, *floats)
 
     @staticmethod
+    def imagef(shape: tuple[builtins.int, ...]) -> ImageDType:
+        """An image of (height, width, 4) float32 numbers. Raises DTypeError for another shape."""
+        return _image(32, shape)
+
+    @staticmethod
+    def imageh(shape: tuple[builtins.int, ...]) -> ImageDType:
+        """An image of (height, width, 4) numbers that are kept as float16 and computed with as
+        float32. Raises DTypeError for another shape."""
+        return _image(16, shape)
+
+    @staticmethod
     def is_float(dtype: DType) -> builtins.bool:
         """Whether elements are floating point."""
         return dtype.name in _float_names
@@ -269,6 +347,14 @@ class dtypes:
         if not isinstance(found, DType):
             raise DTypeError(f"unknown dtype {name!r}", hint=_NAMES)
         return found
+
+
+def _image(bits: int, shape: tuple[int, ...]) -> ImageDType:
+    if len(shape) != 3 or shape[2] != TEXEL or min(shape) < 1:
+        raise DTypeError(
+            f"an image of shape {shape}", hint=f"images have shapes (height, width, {TEXEL})"
+        )
+    return image_dtype(bits, shape[0], shape[1])
 
 
 DTypeLike = DType | str

@@ -195,7 +195,9 @@ def trunc(ctx: UOp) -> Grads:
 @rule(UPat(Ops.CAST, src=(x,)))
 def cast(ctx: UOp, x: UOp) -> Grads:
     """d cast(x) = cast(dx), where x is a float"""
-    return (ctx.cast(x.dtype) if dtypes.is_float(x.dtype) and dtypes.is_float(ctx.dtype) else None,)
+    return (
+        ctx.cast(x.dtype.base) if dtypes.is_float(x.dtype) and dtypes.is_float(ctx.dtype) else None,
+    )
 
 
 @rule(UPat(Ops.NEG))

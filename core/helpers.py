@@ -185,6 +185,12 @@ UNSAFE_DISABLE_MASK: Final = Flag(
     "1 compiles loads and stores without their masks, to see what these cost: results are wrong, "
     "and memory beside that of Tensors is read and written",
 )
+IMAGE: Final = Flag(
+    "IMAGE",
+    0,
+    "1 keeps operands of matrix products and convolutions in images, 2 results, too",
+    high=2,
+)
 SPEC: Final = Flag("SPEC", 0, "1 verifies every graph after each pass")
 LAZY: Final = Flag("LAZY", 1, "0 computes the result of each operation on a Tensor at once")
 OPT: Final = Flag("OPT", 3, "level of the Tensor graph's rules: 0 none .. 3 all", high=3)

@@ -38,6 +38,7 @@ class Target:
     `triple`, `processor`: what LLVM calls it, where LLVM makes its code;
     `requires`: the features, by LLVM's names, that a processor needs to run its code;
     `nan_max`: its maximum of floats up to 32 bits is NaN where an operand is;
+    `images`: it reads and writes texels, and reads 0 outside of an image;
     `lane_gates`: a vector load may have a gate for each of its lanes;
     `async_bytes`: how many bytes it copies from global to shared memory while the thread goes on;
     `ldmatrix`: a warp loads matrices of 8 x 8 elements of 16 bits from shared memory together;
@@ -71,6 +72,7 @@ class Target:
     has_fma: bool = True
     nan_max: bool = False
     lane_gates: bool = False
+    images: bool = False
     async_bytes: frozenset[int] = frozenset()
     ldmatrix: bool = False
     buffers: int = 0
@@ -230,6 +232,7 @@ def _opencl(name: str, title: str, lacks: frozenset[DType] = frozenset()) -> Tar
         vector_bytes=16,
         registers=64,
         unsupported=_fp8 | {dtypes.bfloat16, dtypes.float16} | lacks,
+        images=True,
         has_local=True,
         shared_bytes=32 * 1024,
         global_max=(2147483647, 65535, 65535),

@@ -43,7 +43,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("core.prove.questions",),
     ("core.prove",),
     ("core.passes.address", "core.passes.contract", "core.passes.identities", "core.passes.lanes"),
-    ("core.passes.view_index",),
+    ("core.passes.images", "core.passes.view_index"),
     ("core.passes.cost", "core.passes.schedule.multi"),
     ("core.passes.decompose", "core.passes.optimize", "core.passes.schedule"),
     ("core.passes.ptx",),

@@ -1,6 +1,7 @@
 """OpenCL C: what OpenCL devices compile. Of version 1.2, which every one of them has.
 
-float16, bfloat16 and 8-bit floats are kept as their bits; a bool is a byte. Products are added in
+float16, bfloat16 and 8-bit floats are kept as their bits; a bool is a byte. Of an image, a kernel
+reads or writes texels; outside of it, it reads 0. Products are added in
 one step only where the program says so.
 """
 
@@ -10,7 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from core.dtype import AddrSpace, dtypes
-from core.render.c_lines.dialect import SUFFIXES, Dialect
+from core.render.c_lines.dialect import SUFFIXES, Dialect, Images
 from core.render.c_lines.function import render_with
 from core.render.listing import Listing
 from core.render.rendered import Rendered
@@ -44,6 +45,14 @@ DIALECT: Final = Dialect(
     shared="__local __attribute__((aligned({align})))",
     barrier="barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
     special={"gidx": "get_group_id({number})", "lidx": "get_local_id({number})"},
+    images=Images(
+        header="__constant sampler_t texels = "
+        "CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;",
+        reads="__read_only image2d_t {name}",
+        writes="__write_only image2d_t {name}",
+        load="read_imagef({image}, texels, (int2)({x}, {y}))",
+        store="write_imagef({image}, (int2)({x}, {y}), {value});",
+    ),
     aligned=True,
     needs={"float64": ("#pragma OPENCL EXTENSION cl_khr_fp64 : enable",)},
 )  # fmt: skip

@@ -11,6 +11,8 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 
+from core.dtype import ImageDType
+
 BOUNCE: Final = 1 << 26
 """Bytes at a time of a copy through the host."""
 
@@ -87,6 +89,10 @@ class Allocator(ABC):
     @abstractmethod
     def alloc(self, nbytes: int) -> Any:
         """Uninitialised memory. Raises RunError where there is none left."""
+
+    def alloc_image(self, image: ImageDType) -> Any:
+        """Memory of an image: elements in a row, where the device has no other."""
+        return self.alloc(image.size * image.itemsize)
 
     @abstractmethod
     def free(self, handle: Any, nbytes: int) -> None:

@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from core.dtype import DType
+from core.dtype import DType, ImageDType
 from core.errors import RunError
 from core.runtime.allocator import Allocator, Place
 from core.runtime.allocators import account, allocator_of
@@ -73,10 +73,15 @@ class Buffer:
     def _take(
         self, allocator: Allocator, handle: Any, kernel: str = "", lines: tuple[str, ...] = ()
     ) -> None:
-        self._handle = allocator.alloc(self.nbytes) if handle is None else handle
+        self._handle = self._new_memory(allocator) if handle is None else handle
         self._allocator = allocator
         self.address = allocator.address(self._handle)
         account(MemoryChange(self.device, self.nbytes, id(self), kernel, lines))
+
+    def _new_memory(self, allocator: Allocator) -> Any:
+        if isinstance(self.dtype, ImageDType):
+            return allocator.alloc_image(self.dtype)
+        return allocator.alloc(self.nbytes)
 
     def deallocate(self) -> None:
         """Gives its memory back, if it has any."""

@@ -36,7 +36,7 @@ def from_memory(values: Array, dtype: DType) -> Array:
         return (values.astype(np.uint32) << 16).view(np.float32)
     if dtype.name in _narrow:
         return _decoded(dtype.name)[values]
-    return values
+    return values.astype(memory_dtype(dtype), copy=False)  # an image keeps what is read wider
 
 
 def to_memory(values: Array, dtype: DType) -> Array:

@@ -54,7 +54,7 @@ class Trial:
     ) -> None:
         self.variables: Mapping[str, int] = largest_variables(ast) | dict(variables or {})
         self.buffers = [
-            Buffer(device, int(cast("Any", u.dtype).size), u.dtype.base).allocate()
+            Buffer(device, int(cast("Any", u.dtype).size), u.dtype.held).allocate()
             for u in arguments(ast)
         ]
         self.instructions: int | None = None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from core.dtype import AddrSpace, PtrDType
+from core.dtype import TEXEL, AddrSpace, ImageDType, PtrDType
 from core.errors import DTypeError
 from core.uop.ops import Ops
 from core.uop.uop import UOp
@@ -20,6 +20,30 @@ def pointer_of(u: UOp) -> UOp:
     while u.op in _on_pointers:
         u = u.src[0]
     return u
+
+
+def image_of(u: UOp) -> ImageDType | None:
+    """The image that an address is in; None in other memory."""
+    return u.dtype.image if isinstance(u.dtype, PtrDType) else None
+
+
+def texel_at(pointer: UOp, at: UOp, gate: UOp | None = None) -> UOp:
+    """The address of a texel of an image at two coordinates: an INDEX with the argument TEXEL."""
+    src = (pointer, at) if gate is None else (pointer, at, gate)
+    return UOp(Ops.INDEX, pointer.dtype, src, TEXEL)
+
+
+def is_texel(u: UOp) -> bool:
+    """Whether an address is that of a texel at two coordinates."""
+    return u.op is Ops.INDEX and u.arg == TEXEL
+
+
+def coordinates_of(at: UOp) -> tuple[UOp, ...]:
+    """The two coordinates of a texel, which are the offset of its address."""
+    if at.op is Ops.VECTORIZE:
+        return at.src
+    values = at.arg if at.op is Ops.VCONST else (at.arg, at.arg)
+    return tuple(UOp.const(at.dtype.scalar(), v) for v in values)
 
 
 def address_space(u: UOp) -> AddrSpace:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from core import Tensor
 from core.compile import compile_kernel
 from core.target import targets
+from core.uop import UOp
 from tests.bench.measure import as_installed, table
 from tests.on_targets.collect import ROOT, kernel_of, lines_of
 from tests.webgpu_setup import missing
@@ -33,16 +35,20 @@ FUNCTIONS = {
 POSITIVE = ("log2", "log", "sqrt")
 
 
-def figures() -> str:
-    """Both tables."""
+def kernels_of_the_demo() -> list[UOp]:
+    """Their ASTs."""
     with tempfile.TemporaryDirectory() as scratch:
         command = [sys.executable, "-m", "tests.on_targets.collect", "demo", scratch]
         subprocess.run(command, cwd=ROOT, env=as_installed(), check=True, capture_output=True)
-        kernels = [kernel_of(line) for line in lines_of(Path(scratch)).values()]
+        return [kernel_of(line) for line in lines_of(Path(scratch)).values()]
+
+
+def texts(title: str, kernels: Sequence[UOp], names: Sequence[str]) -> str:
+    """The table of what it takes to make the texts of kernels for targets."""
     for ast in kernels:  # what all targets share is computed once, and kept
         compile_kernel(ast, targets["gfx1100"])
     rows: list[list[object]] = []
-    for name in ("webgpu", "sm_90"):
+    for name in names:
         taken: list[float] = []
         sizes: list[int] = []
         for ast in kernels:
@@ -53,11 +59,16 @@ def figures() -> str:
         middle, most = statistics.median(taken), max(taken)
         rows.append([name, len(kernels), f"{middle:.1f}", f"{most:.1f}", sum(sizes) // 1000])
     columns = ["target", "kernels", "ms of CPU, median", "most", "kB of text"]
-    made = table("WGSL of the demo", columns, rows)
+    return table(title, columns, rows)
+
+
+def figures() -> str:
+    """Both tables."""
+    made = texts("WGSL of the demo", kernels_of_the_demo(), ("webgpu", "sm_90"))
     lacks = missing()
     if lacks:
         return f"{made}\n\nFunctions on WEBGPU: not measured, there is not {lacks}"
-    rows = [[name, f"{units(name):.2f}"] for name in FUNCTIONS]
+    rows: list[list[object]] = [[name, f"{units(name):.2f}"] for name in FUNCTIONS]
     return made + "\n" + table("Functions on WEBGPU", ["function", "largest error, ulp"], rows)
 
 

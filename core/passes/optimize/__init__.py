@@ -14,6 +14,7 @@ from core.passes.optimize.apply import apply_opt
 from core.passes.optimize.choose import choose, predicted_us, settings
 from core.passes.optimize.kernel import Kernel, run_by_groups
 from core.passes.optimize.merge import merge_loops
+from core.passes.optimize.texels import texel_lanes
 from core.target import Target
 from core.uop import UOp
 from core.uop.kernelinfo import KernelInfo, Opt
@@ -43,10 +44,12 @@ def chosen_opts(kernel: Kernel) -> tuple[Opt, ...]:
 
 
 def prepared(sink: UOp, target: Target) -> Kernel:
-    """The kernel as it is before the first opt: with loops merged, and given to work groups where
-    the target has them."""
+    """The kernel as it is before the first opt: with loops merged, given to work groups where the
+    target has them, and lanes for the texels that are stored."""
     kernel = Kernel(sink, target)
     merge_loops(kernel)
     if target.has_local:
         run_by_groups(kernel)
+    if target.images:
+        texel_lanes(kernel)
     return kernel

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from core.dtype import DType
 from core.passes.address import gate_of
 from core.uop import Ops, UOp
+from core.uop.pointer import image_of
 
 Strides = Mapping[UOp, int | None]
 """Step of an offset per iteration of a loop; None where it is not always the same."""
@@ -18,12 +19,14 @@ Strides = Mapping[UOp, int | None]
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """One address: what is there, how it moves, and the loops that its gate depends on."""
+    """One address: what is there, how it moves, the loops that its gate depends on, and whether it
+    is in an image."""
 
     store: bool
     dtype: DType
     strides: Strides
     gated_by: frozenset[UOp]
+    image: bool = False
 
     def stride(self, loop: UOp) -> int | None:
         """Elements from one iteration of `loop` to the next."""
@@ -61,5 +64,6 @@ def accesses(sink: UOp) -> list[Access]:
         if u.op is Ops.INDEX:
             gate = gate_of(u)
             gated_by = frozenset[UOp]() if gate is None else gate.ranges
-            out.append(Access(u in stored, u.dtype.base, strides_of(u.src[1]), gated_by))
+            image = image_of(u) is not None
+            out.append(Access(u in stored, u.dtype.base, strides_of(u.src[1]), gated_by, image))
     return sorted(out, key=lambda a: not a.store)

@@ -5,6 +5,7 @@ Reads how addresses move and never looks at what a value is computed from.
 
 from __future__ import annotations
 
+from core.dtype import TEXEL
 from core.helpers import prod
 from core.passes.optimize.access import Access
 from core.passes.optimize.matrices import for_tensor_cores
@@ -26,6 +27,7 @@ def for_groups(t: Tuner) -> None:
     stores, loads = t.seen()
     if not stores or for_tensor_cores(t):
         return
+    whole_texels(t, loads)
     outputs = prod(size(r) for r in t.outer)
     reduced = prod(size(r) for r in t.inner)
     few = outputs <= 4096 and reduced >= 64
@@ -48,6 +50,15 @@ def for_groups(t: Tuner) -> None:
                 t.apply_largest(OptOps.UPCAST, loop, (n for n in (8, 4, 2) if n <= wide))
                 break
     threads(t, stores, 256, 16 if tile else 256)
+
+
+def whole_texels(t: Tuner, loads: list[Access]) -> None:
+    """Loads texels as a whole: what goes along those of an image is four lanes."""
+    for image in (a for a in loads if a.image):
+        for op, loops in ((OptOps.UNROLL, t.inner), (OptOps.UPCAST, t.outer)):
+            along = [r for r in loops if image.stride(r) == 1 and size(r) % TEXEL == 0]
+            if along and t.apply(op, along[-1], TEXEL):
+                break
 
 
 def group_reduce(t: Tuner, loads: list[Access], most: int) -> bool:

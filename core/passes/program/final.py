@@ -38,7 +38,7 @@ def no_alternative(load: UOp, place: UOp) -> UOp:
 def store_gate(store: UOp, place: UOp, value: UOp) -> UOp:
     """store(p[i] if g, v) -> store(p[i], v) if g"""
     pointer, offset, gate = place.src
-    return store.rebuild((pointer.index(offset), value, gate))
+    return store.rebuild((place.rebuild((pointer, offset)), value, gate))
 
 
 @rule(UPat(Ops.GEP, name="gep"))

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NoReturn
 
-from core.dtype import AddrSpace, DType, PtrDType, dtypes
+from core.dtype import TEXEL, AddrSpace, DType, PtrDType, dtypes
 from core.errors import CompileError
 from core.helpers import UNSAFE_DISABLE_MASK, ceildiv
 from core.passes.loops.span import Exactness
@@ -24,7 +24,7 @@ from core.passes.optimize.apply import SHARED_ALIGN
 from core.target import Target
 from core.uop import GroupOp, Ops, PatternMatcher, UOp
 from core.uop.call.atlaunch import known_at_launch
-from core.uop.pointer import parts_of_address, pointer_of
+from core.uop.pointer import coordinates_of, image_of, is_texel, parts_of_address, pointer_of
 from core.uop.show import excerpt
 from core.uop.spec.flight import arrives_later
 from core.uop.spec.ldmatrix import ROW
@@ -236,6 +236,9 @@ class _Verifier:
         address, pointer = u.src[at], pointer_of(u.src[at])
         if pointer.op not in GroupOp.Defines or not isinstance(pointer.dtype, PtrDType):
             self.refuse(u, f"{u.op.name} at {pointer.op.name}, which is not memory")
+        if pointer.dtype.image is not None and self.target.images:
+            self.texel(u, address, moved, gated)
+            return
         item, size = pointer.dtype.base.itemsize, pointer.dtype.size
         if pointer.dtype.addrspace is not AddrSpace.REG and moved.count > 1 \
                 and moved.itemsize > self.target.vector_bytes:  # fmt: skip
@@ -254,6 +257,17 @@ class _Verifier:
         if self.exact.outside(offset, lanes, size, first):
             low, high = int(offset.vmin) + first, int(offset.vmax) + first + lanes - 1
             self.refuse(u, f"elements {low} to {high} of memory with {size} elements")
+
+    def texel(self, u: UOp, address: UOp, moved: DType, gated: bool) -> None:
+        """What is moved is one texel; where it is stored, in its image. Outside, 0 is read."""
+        image, at = image_of(address), address.src[1]
+        if image is None or moved.count != TEXEL or not is_texel(address):
+            self.refuse(u, f"{u.op.name} of {moved.count} elements, which is no texel")
+        sides = image.width, image.height
+        for side, coordinate in zip(sides, coordinates_of(at), strict=True):
+            if u.op is Ops.STORE and not gated and self.exact.outside(coordinate, 1, side):
+                low, high = int(coordinate.vmin), int(coordinate.vmax)
+                self.refuse(u, f"texels {low} to {high} of an image with {side}")
 
     # values
 

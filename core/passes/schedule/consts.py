@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 from core.dtype import ConstType, DType, dtypes
+from core.passes.schedule.images import is_image
 from core.shape import ShapeTracker
 from core.uop import GroupOp, Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
 from core.uop.engine.observe import attached
@@ -43,7 +44,7 @@ def fold_shaped_constants(x: UOp) -> UOp | None:
     """f(c1, c2) -> c"""
     consts = [const_of(s) for s in x.src]
     values = [c.arg for c in consts if c is not None]
-    if len(values) != len(consts) or x.shape is None:
+    if len(values) != len(consts) or x.shape is None or is_image(x.dtype):
         return None
     given = x.src[0].dtype if x.op in GroupOp.Comparison or x.op is Ops.CAST else None
     value = evaluate(x.op, x.dtype, values, given)

@@ -13,6 +13,7 @@ from typing import Final
 from core.errors import DeviceError
 from core.passes.contract import verifying
 from core.passes.schedule.disk import is_disk
+from core.passes.schedule.images import is_image, read_before_view, store_as_image
 from core.passes.schedule.push_views import pushing
 from core.passes.schedule.views import movement_to_view
 from core.shape import ShapeTracker
@@ -47,7 +48,13 @@ def load_memory(ctx: Arguments, memory: UOp) -> UOp:
     """buffer -> load(view(argument))"""
     pointer = ctx.pointer(memory)
     ctx.read.add(pointer.arg)
-    return pointer.view(ShapeTracker.from_shape(memory.shaped)).load(dtype=memory.dtype)
+    return pointer.view(ShapeTracker.from_shape(memory.shaped)).load(dtype=memory.dtype.base)
+
+
+@rule(UPat(Ops.CAST, src=(UPat((Ops.BUFFER, Ops.AFTER), name="memory"),)))
+def load_image(ctx: Arguments, memory: UOp) -> UOp | None:
+    """cast(image, float) -> load(view(argument)): what is read of an image are floats"""
+    return load_memory(ctx, memory) if is_image(memory.dtype) else None
 
 
 @rule(UPat((Ops.CONST, Ops.IOTA), src=(UPat(Ops.DEVICE),), name="c"))
@@ -99,7 +106,10 @@ def store_part(place: UOp, inside: UOp, x: UOp) -> UOp | None:
     return place.replace(arg=place.arg + part).store(shown)
 
 
-arguments = PatternMatcher([load_memory, forget_device, bind_variable], name="kernel: arguments")
+arguments = PatternMatcher(
+    [load_image, read_before_view, store_as_image, load_memory, forget_device, bind_variable],
+    name="kernel: arguments",
+)
 to_leaves = pushing + PatternMatcher([movement_to_view])
 parts = PatternMatcher([store_part], name="store parts") + pushing
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from core.helpers import prod
 from core.passes.schedule.consts import broadcast, const_of
 from core.passes.schedule.fanout import COMPUTE
+from core.passes.schedule.images import is_image
 from core.passes.schedule.push_views import keeps_zero
 from core.shape import ShapeTracker
 from core.uop import GroupOp, Ops, PatternMatcher, UOp, UPat, rule
@@ -42,7 +43,7 @@ def output_before_repeat(sink: UOp) -> UOp | None:
 def _early(s: UOp) -> UOp | None:
     """What a user reads, computed before it is repeated; None where it is not that."""
     g = s.base
-    if g.op not in _ARITHMETIC:
+    if g.op not in _ARITHMETIC or is_image(g.dtype):
         return None
     views = [v for v in g.src if const_of(v) is None]
     if len(views) != 1 or views[0].op is not Ops.VIEW:

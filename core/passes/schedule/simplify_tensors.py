@@ -9,6 +9,7 @@ from __future__ import annotations
 from core.dtype import ConstType
 from core.helpers import PUSH_CONTIGUOUS
 from core.passes.identities import identity
+from core.passes.schedule.images import images, is_image
 from core.uop import GroupOp, Ops, PatternMatcher, UOp, UPat, rule
 
 _computed = GroupOp.Elementwise | GroupOp.Movement | {Ops.REDUCE_AXIS, Ops.CONTIGUOUS, Ops.COPY}
@@ -35,6 +36,8 @@ def forget_derivative(u: UOp) -> UOp:
 def push_contiguous(u: UOp) -> UOp | None:
     """f(contiguous(x)) -> f(x)  with PUSH_CONTIGUOUS=1: the barrier holds for what is stored"""
     if not PUSH_CONTIGUOUS or not any(s.op is Ops.CONTIGUOUS for s in u.src):
+        return None
+    if any(is_image(s.dtype) for s in u.src):
         return None
     return u.rebuild(tuple(s.src[0] if s.op is Ops.CONTIGUOUS else s for s in u.src))
 
@@ -117,6 +120,7 @@ simplification = PatternMatcher(
         assign_twice,
         assign_itself,
         assign_to_value,
+        *images,
     ],
     name="simplify tensors",
 )

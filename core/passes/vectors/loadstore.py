@@ -4,8 +4,8 @@ A LOAD or STORE of many lanes is cut by offset and gate: lanes whose offsets dif
 and that share a gate are sorted, and each run of consecutive ones is moved in the largest pieces
 that the target has and that the alignment of the offset allows. Lanes alike are loaded once; a
 lane whose gate is always false is its alternative, and is not stored. Where the target can gate
-each lane of a load, neighbours may have different gates. Afterwards every INDEX has a scalar
-offset. Never moves a lane that was not moved before.
+each lane of a load, neighbours may have different gates. Of an image, whole texels are moved.
+Afterwards every INDEX has a scalar offset. Never moves another lane that was not moved before.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from dataclasses import dataclass, field, replace
 from core.dtype import AddrSpace, DType, dtypes
 from core.helpers import UNSAFE_DISABLE_MASK, notice
 from core.passes.address import Lane, Run, gate_of, lane_at, pieces, runs
+from core.passes.images import check_texels, is_whole, texel_element, without_images
 from core.passes.lanes import sink_lanes
 from core.target import Target
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
 from core.uop.facts.derive import fold
-from core.uop.pointer import address_space
+from core.uop.pointer import address_space, image_of
 from core.uop.symbolic import symbolic_index
 
 Affine = tuple[UOp | None, tuple[int, ...]]
@@ -145,6 +146,22 @@ def _settled(ctx: Access, place: UOp, dtype: DType, lane_gates: bool = False) ->
 
 
 @rule(UPat(Ops.LOAD, src=(UPat(Ops.INDEX, name="place"),), allow_any_len=True, name="load"))
+def load_texels(ctx: Access, load: UOp, place: UOp) -> UOp | None:
+    """load(image[i, j, ...]) -> vectorize of one of the four of load(image[i // 4 * 4 ...]), ..."""
+    count = load.dtype.count
+    if image_of(place) is None or is_whole(place, count):
+        return None
+    others = [load.src[1].gep(i) if len(load.src) > 1 else None for i in range(count)]
+    lanes: list[UOp] = []
+    for lane, other in zip(ctx.lanes(place, count), others, strict=True):
+        if lane.never:
+            lanes.append(UOp.const(load.dtype.scalar(), 0) if other is None else other)
+        else:
+            lanes.append(texel_element(place.src[0], lane, other))
+    return UOp.vectorize(*lanes)
+
+
+@rule(UPat(Ops.LOAD, src=(UPat(Ops.INDEX, name="place"),), allow_any_len=True, name="load"))
 def load_runs(ctx: Access, load: UOp, place: UOp) -> UOp | None:
     """load(p[i0, i0 + 1, ..., j0]) -> vectorize of load(p[i0 ...]), load(p[j0]), ..."""
     dtype, count = load.dtype.scalar(), load.dtype.count
@@ -199,6 +216,13 @@ def _settled_gate(load: UOp, place: UOp) -> UOp | None:
     return place.src[0].index(place.src[1]).load(dtype=load.dtype)
 
 
+@rule(UPat(Ops.STORE, src=(UPat(Ops.INDEX, name="place"), UPat.var("value"))))
+def store_of_no_texel(ctx: Access, place: UOp, value: UOp) -> None:
+    """store(image[i], x) is an error, unless it is whole texels"""
+    if image_of(place) is not None:
+        check_texels(place, ctx.lanes(place, value.dtype.count))
+
+
 @rule(UPat(Ops.STORE, src=(UPat(Ops.INDEX, name="place"), UPat.var("value")), name="store"))
 def store_runs(ctx: Access, store: UOp, place: UOp, value: UOp) -> UOp | None:
     """store(p[i0, i0 + 1, ..., j0], v) -> store(p[i0 ...], v[0 ...]), store(p[j0], v[j]), ..."""
@@ -226,11 +250,15 @@ def no_gate(p: UOp, i: UOp, gate: UOp) -> UOp | None:
     return p.index(i) if UNSAFE_DISABLE_MASK and gate.op is not Ops.CONST else None
 
 
-moving = PatternMatcher([load_runs, store_runs, no_gate], name="loadstore")
+moving = PatternMatcher(
+    [load_texels, load_runs, store_of_no_texel, store_runs, no_gate], name="loadstore"
+)
 
 
 def loadstore(sink: UOp, target: Target) -> UOp:
     """The kernel with loads and stores that the target has."""
     if UNSAFE_DISABLE_MASK:
         notice(f"UNSAFE_DISABLE_MASK={UNSAFE_DISABLE_MASK.value}: {UNSAFE_DISABLE_MASK.doc}")
+    if not target.images:
+        sink = without_images(sink)
     return graph_rewrite(sink, moving, Access(target), name="loadstore")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Sequence
 from typing import Final
 
-from core.dtype import ConstType, DType, PtrDType, dtypes
+from core.dtype import TEXEL, ConstType, DType, ImageDType, PtrDType, dtypes
 from core.prove.terms.accumulator import Accumulator, accumulator, neutral, waits_for_loop
 from core.prove.terms.axes import (
     LANES,
@@ -31,6 +31,7 @@ from core.prove.terms.stored import stored_by
 from core.prove.terms.term import Term, Terms
 from core.uop import GroupOp, Ops, UOp
 from core.uop.facts.meaning import UNLESS_NAN, UNLESS_ZERO
+from core.uop.pointer import image_of, is_texel
 
 _INT: Final = dtypes.int64
 _LOOPS: Final = frozenset({Ops.RANGE, Ops.SPECIAL, Ops.CONST})
@@ -272,7 +273,7 @@ class Translation:
         key = (u, *point) if point else u
         if isinstance(u.dtype, PtrDType):
             zero = self._iteration(u) or self.terms.const(_INT, 0)
-            count = u.src[1].dtype.count if u.op is Ops.INDEX else 1
+            count = u.src[1].dtype.count if u.op is Ops.INDEX and not is_texel(u) else 1
             keys = (key,) if count == 1 else tuple((key, lane) for lane in range(count))
             return tuple(Address(one, zero, self._unknown_gate(u, one)) for one in keys)
         if u.dtype is dtypes.void:
@@ -338,6 +339,8 @@ class Translation:
         (base,) = self.lanes(value, point)
         assert isinstance(base, Address)
         offsets = self.values(idxs[0], point) if idxs else (self.terms.const(_INT, 0),)
+        if (image := image_of(u)) is not None and is_texel(u):
+            return (self._texel(base, offsets, gates[0], image),)
         count = max(len(offsets), len(gates))
         if {len(offsets), len(gates)} - {1, count}:
             raise UnknownMeaningError("an INDEX with another number of gates than offsets")
@@ -349,6 +352,23 @@ class Translation:
             held = gate if base.gate is None else self.terms.both(base.gate, gate)
             made.append(Address(base.memory, at, held))
         return tuple(made)
+
+    def _texel(
+        self, base: Address, at: Sequence[Term], gate: Term | None, image: ImageDType
+    ) -> Address:
+        """The address of a texel at two coordinates, accessed where it is inside of the image."""
+        terms = self.terms
+        x, y = map(self._wide, at)
+        held = gate if base.gate is None else terms.both(base.gate, gate)
+        for u, side in ((x, image.width), (y, image.height)):
+            below = terms.alu(Ops.CMPLT, dtypes.bool, (u, terms.const(_INT, 0)))
+            inside = terms.alu(Ops.CMPLT, dtypes.bool, (u, terms.const(_INT, side)))
+            inside = terms.both(terms.negated(below), inside)
+            held = inside if held is None else terms.both(held, inside)
+        row = terms.alu(Ops.MUL, _INT, (y, terms.const(_INT, image.width)))
+        texel = terms.alu(Ops.ADD, _INT, (row, x))
+        start = terms.alu(Ops.MUL, _INT, (texel, terms.const(_INT, TEXEL)))
+        return Address(base.memory, terms.alu(Ops.ADD, _INT, (base.at, start)), held)
 
     def places(self, u: UOp, point: Point, count: int) -> list[Address]:
         """The address of each of `count` elements that are moved at an INDEX."""
@@ -374,6 +394,8 @@ class Translation:
         scalar = u.dtype.scalar()
         place, *rest = u.src
         others = self.values(rest[0], point) if rest else None
+        if rest and is_texel(place) and any(repr(o.data) != "0.0" for o in others or ()):
+            raise UnknownMeaningError("a texel with another alternative than 0")
         gates = self.values(rest[1], point) if len(rest) > 1 else ()
         made: list[Value] = []
         for k, at in enumerate(self.places(place, point, u.dtype.count)):

@@ -16,6 +16,19 @@ SUFFIXES: Mapping[str, str] = {"uint32": "u", "int64": "ll", "uint64": "ull", "f
 
 
 @dataclass(frozen=True)
+class Images:
+    """How a language reads and writes images: `header` is a line before functions; `reads` and
+    `writes` declare the parameter {name}; `load` is the texel of {image} at {x}, {y}, and `store`
+    the statement that makes it {value}."""
+
+    header: str
+    reads: str
+    writes: str
+    load: str
+    store: str
+
+
+@dataclass(frozen=True)
 class Dialect:
     """One language of the C family.
 
@@ -32,6 +45,7 @@ class Dialect:
     `float_functions` the names of functions of float32;
     `product` writes the helper of a matrix instruction; `matrices` the lines of an LDMATRIX, of a
     name, a struct, an address, how many matrices and whether transposed;
+    `images` is how it has images, None where it has none;
     `infinity` and `nan` are those values as float; `needs` are lines, by dtype, that reject a
     compiler without its type, with what has it.
     """
@@ -51,6 +65,7 @@ class Dialect:
     bits: frozenset[str] = frozenset({"fp8e4m3", "fp8e5m2"})
     suffixes: Mapping[str, str] = field(default_factory=lambda: SUFFIXES)
     float_functions: str = "f"
+    images: Images | None = None
     shared: str = ""
     barrier: str = ""
     special: Mapping[str, str] = field(default_factory=dict[str, str])

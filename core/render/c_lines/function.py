@@ -18,7 +18,7 @@ from core.render.listing import Listing, resolve
 from core.render.rendered import Lines, Rendered
 from core.tensor_cores import TensorCore
 from core.uop.ops import GroupOp, Ops
-from core.uop.pointer import address_space, pointer_of
+from core.uop.pointer import address_space, image_of, pointer_of
 from core.uop.uop import UOp
 
 _LONGEST = 72
@@ -218,6 +218,9 @@ class _Walk:
             )
         at, found = self.listing.position[u], list[str]()
         behind = [*index.src, *u.src[1:]]
+        if image_of(index) is not None:
+            self._load_texel(u, index, behind)
+            return
         if lanes == 1 and not gated and self._read_at_use(u):
             pointer, offset = self.place(index)
             self.values[u] = (f"{pointer}[{offset}]",)
@@ -240,6 +243,24 @@ class _Walk:
             self.put(f"{to} {name} = {text};", *behind)
             found += [name] if count == 1 else self.elements(name, count)
         self.values[u] = tuple(found)
+
+    def _load_texel(self, u: UOp, index: UOp, behind: Sequence[UOp]) -> None:
+        name, to = f"v{self.listing.position[u]}", self.struct(u.dtype.scalar(), u.dtype.count)
+        text = self._texel(index)
+        if len(index.src) > 2:
+            other = self.value(to, [self.lane(u.src[1], i) for i in range(u.dtype.count)])
+            text = f"{self.lane(index.src[2])} ? {text} : {other}"
+        self.put(f"{to} {name} = {text};", *behind)
+        self.values[u] = self.elements(name, u.dtype.count)
+
+    def _texel(self, index: UOp, value: str = "") -> str:
+        """The expression that reads a texel, or the statement that writes it."""
+        images, at = self.dialect.images, index.src[1]
+        if images is None:
+            raise self.listing.error(f"{self.dialect.language} has no images here", index)
+        x, y = (bare(self.lane(at, i)) for i in range(2))
+        form = images.store if value else images.load
+        return form.format(image=self.lane(pointer_of(index)), x=x, y=y, value=value)
 
     def _read_at_use(self, u: UOp) -> bool:
         """Whether a load may be written where its value is used: once, in the same block, and with
@@ -269,6 +290,11 @@ class _Walk:
         if len(index.src) > 2:
             raise self.listing.error("a gated store", u, "turn the gate into an IF first")
         dtype = value.dtype.scalar()
+        if image_of(index) is not None:
+            lanes = [bare(self.lane(value, i)) for i in range(value.dtype.count)]
+            texel = self.value(self.struct(dtype, len(lanes)), lanes)
+            self.put(self._texel(index, texel), *index.src, value)
+            return
         for first, count in self.pieces(index, dtype, value.dtype.count):
             pointer, offset = self.place(index, first)
             values = [bare(self.lane(value, first + i)) for i in range(count)]
@@ -302,6 +328,13 @@ class _Walk:
         if self.dialect.barrier:
             self.put(self.dialect.barrier)
 
+    def _parameter(self, u: UOp) -> str:
+        dialect, name = self.dialect, f"data{u.arg}"
+        if image_of(u) is None or dialect.images is None:
+            return f"{self.space(u)}{dialect.types[u.dtype.name]}* {dialect.restrict} {name}"
+        form = dialect.images.writes if u in self.listing.stored else dialect.images.reads
+        return form.format(name=name)
+
     def finish(self) -> Rendered:
         """The whole text."""
         out, dialect, listing = Lines(), self.dialect, self.listing
@@ -309,6 +342,8 @@ class _Walk:
         needed = (line for name, lines in dialect.needs.items() if name in used for line in lines)
         for line in (*dialect.header, *needed):
             out.add(line)
+        if dialect.images is not None and any(image_of(u) is not None for u in listing.pointers):
+            out.add(dialect.images.header)
         for (dtype, count), name in self.structs.items() if dialect.struct else ():
             bytes_ = count * dtypes.named(dtype).itemsize
             out.add(
@@ -322,10 +357,7 @@ class _Walk:
             for line in dialect.product(product) if dialect.product is not None else ():
                 out.add(line)
         x, y, z = listing.local_size
-        args = [
-            f"{self.space(u)}{dialect.types[u.dtype.name]}* {dialect.restrict} data{u.arg}"
-            for u in listing.pointers
-        ]
+        args = [self._parameter(u) for u in listing.pointers]
         args += [f"{dialect.types[u.dtype.name]} {self.lane(u)}" for u in listing.variables]
         start = dialect.kernel.format(threads=x * y * z, x=x, y=y, z=z)
         out.at = -1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from core.dtype import ImageDType
 from core.runtime.allocator import Allocator, Place
 from core.runtime.opencl.queue import Queue
 
@@ -14,15 +15,17 @@ _LEAST: Final = 16
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Handle:
-    """Memory: a buffer, and by (offset, bytes) the parts of it that were made."""
+    """Memory: a buffer, and by (offset, bytes) the parts of it that were made; or an image."""
 
     buffer: Any
     nbytes: int
+    image: ImageDType | None = None
     parts: dict[tuple[int, int], Any] = field(default_factory=dict[tuple[int, int], Any])
 
     def part(self, offset: int, nbytes: int) -> Any:
-        """Some of it as a buffer. `offset` is a multiple that the device asks for."""
-        if (offset, nbytes) == (0, self.nbytes):
+        """Some of it as a buffer. `offset` is a multiple that the device asks for. An image has no
+        parts."""
+        if self.image is not None or (offset, nbytes) == (0, self.nbytes):
             return self.buffer
         if (offset, nbytes) not in self.parts:
             self.parts[offset, nbytes] = self.buffer.get_sub_region(offset, nbytes)
@@ -39,6 +42,9 @@ class OpenClAllocator(Allocator):
         size = max(_LEAST, nbytes)
         return Handle(self.queue.new_buffer(size), size)
 
+    def alloc_image(self, image: ImageDType) -> Handle:
+        return Handle(self.queue.new_image(image), image.size * image.itemsize, image)
+
     def free(self, handle: Handle, nbytes: int) -> None:
         """Gives memory back; the driver keeps it until the commands that use it are done."""
         handle.parts.clear()
@@ -46,15 +52,20 @@ class OpenClAllocator(Allocator):
             handle.buffer.release()
 
     def copyin(self, handle: Handle, offset: int, data: memoryview) -> None:
-        if data.nbytes:
+        if handle.image is not None:
+            self.queue.write_image(handle.buffer, handle.image, data.cast("B"))
+        elif data.nbytes:
             self.queue.write(handle.buffer, offset, data.cast("B"))
 
     def copyout(self, data: memoryview, handle: Handle, offset: int) -> None:
-        if data.nbytes:
+        if handle.image is not None:
+            self.queue.read_image(data.cast("B"), handle.buffer, handle.image)
+        elif data.nbytes:
             self.queue.read(data.cast("B"), handle.buffer, offset)
 
     def copy(self, target: Place, source: Place, nbytes: int) -> None:
-        if source.allocator is not self or source.handle is target.handle:
+        image = target.handle.image or (source.allocator is self and source.handle.image)
+        if image or source.allocator is not self or source.handle is target.handle:
             super().copy(target, source, nbytes)
         elif nbytes:
             self.queue.copy(

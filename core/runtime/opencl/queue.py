@@ -10,8 +10,13 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from core.dtype import ImageDType
 from core.errors import DriverError, RunError
 from core.runtime.opencl.platform import Opened, package
+
+
+def _all_of(image: ImageDType) -> dict[str, Any]:
+    return {"origin": (0, 0), "region": (image.width, image.height), "is_blocking": True}
 
 
 class Queue:
@@ -50,6 +55,37 @@ class Queue:
         with self.doing(f"allocating {size:,} bytes"):
             flags = self._cl.mem_flags.READ_WRITE
             return self._cl.Buffer(self.opened.context, flags, size)
+
+    def new_image(self, image: ImageDType) -> Any:
+        """Memory of texels. Raises RunError for more than the device has."""
+        cl, device = self._cl, self.opened.device
+        sides = (
+            (device.image2d_max_width, device.image2d_max_height)
+            if device.image_support
+            else (0, 0)
+        )
+        if image.width > sides[0] or image.height > sides[1]:
+            raise RunError(
+                f"{self.name} has no images of {image.width} x {image.height} texels: "
+                f"{sides[0]} x {sides[1]} at most",
+                hint="run it with IMAGE=0",
+            )
+        with self.doing(f"allocating {image}"):
+            kind = cl.channel_type.HALF_FLOAT if image.bits == 16 else cl.channel_type.FLOAT
+            form = cl.ImageFormat(cl.channel_order.RGBA, kind)
+            shape = (image.width, image.height)
+            flags = cl.mem_flags.READ_WRITE
+            return cl.create_image(self.opened.context, flags, form, shape=shape)
+
+    def write_image(self, texels: Any, image: ImageDType, content: memoryview) -> None:
+        """Host bytes to all of an image."""
+        with self.doing("copying to it"):
+            self._cl.enqueue_copy(self._queue, texels, content, **_all_of(image))
+
+    def read_image(self, content: memoryview, texels: Any, image: ImageDType) -> None:
+        """All of an image, once all that was asked for is done."""
+        with self.doing("copying from it"):
+            self._cl.enqueue_copy(self._queue, content, texels, **_all_of(image))
 
     def write(self, buffer: Any, offset: int, content: memoryview) -> None:
         """Host bytes to the device."""

@@ -127,7 +127,7 @@ def _kind(u: UOp) -> tuple[DType, int]:
     if size < 0:
         raise RunError(f"the size of argument {u.arg} is not known", u.origin or "",
                        "give its DEFINE_GLOBAL a size")  # fmt: skip
-    return u.dtype.base, size
+    return u.dtype.held, size
 
 
 def _variables(

@@ -129,7 +129,7 @@ def _check_arguments(
 
 
 def _check_memory(u: UOp, buffers: Buffers) -> None:
-    number, dtype = u.arg, u.dtype.base
+    number, dtype = u.arg, u.dtype.held
     there = number in buffers if isinstance(buffers, Mapping) else 0 <= number < len(buffers)
     if not there:
         raise RunError(f"the kernel's argument {number} has no memory", hint=f"it is of {dtype}")

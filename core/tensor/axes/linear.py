@@ -13,6 +13,7 @@ from core.dtype import DTypeLike, least_upper_dtype
 from core.errors import ShapeError
 from core.helpers import argsort
 from core.tensor.axes.einsum import Formula
+from core.tensor.axes.texels import operands_in_texels, result_in_texels
 from core.tensor.elements.elementwise import fitted, operand
 from core.tensor.state.base import Number
 from core.tensor.views.movement import broadcast
@@ -45,11 +46,13 @@ def dot(self: Tensor, w: Tensor | Number, dtype: DTypeLike | None = None) -> Ten
             hint=f"the last axis of the left side has {self.shape[-1]} elements, axis {axis} "
             f"of the right side {w.shape[axis]}",
         )
+    self, w = operands_in_texels(self, -1, w, axis)
     wide = min(self.ndim - 1, w.ndim - 1, 1)
     x = self.reshape((*self.shape[:-1], *[1] * wide, self.shape[-1]))
     y = w.reshape((*w.shape[:-2], *[1] * wide, *w.shape[axis:])).transpose(-1, axis)
     result = least_upper_dtype(x.dtype, y.dtype)
-    return (x * y).sum(-1, dtype=dtype).cast(result if dtype is None else dtype)
+    product = (x * y).sum(-1, dtype=dtype).cast(result if dtype is None else dtype)
+    return result_in_texels(product, -1) if product.ndim else product
 
 
 def matmul(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from core.dtype import DTypeLike, least_upper_dtype
 from core.errors import ShapeError
 from core.helpers import ceildiv
+from core.tensor.axes.texels import operands_in_texels, result_in_texels
 from core.tensor.state.base import axis_of, tensor_of
 from core.tensor.views.movement import pad_zeros, part_of
 from core.uop.uop import UOp
@@ -133,6 +134,9 @@ def conv2d(
             hint="the input has groups * weight.shape[1] channels, and the groups "
             "divide the output channels",
         )
+    result = least_upper_dtype(self.dtype, weight.dtype) if dtype is None else dtype
+    if groups == 1:
+        self, weight = operands_in_texels(self, 1, weight, 1, axes=2)
     batch, out, inner = self.shape[0], weight.shape[0], weight.shape[1]
     kernel = weight.shape[2:]
     padded = pad_space(self, sides_of(padding, space))
@@ -145,9 +149,9 @@ def conv2d(
     x = windows.reshape((batch, groups, 1, inner, *places, *kernel))
     x = x.permute([0, 1, 2, *range(4, 4 + space), 3, *range(4 + space, 4 + 2 * space)])
     w = weight.reshape((1, groups, per_group, *[1] * space, inner, *kernel))
-    result = least_upper_dtype(self.dtype, weight.dtype) if dtype is None else dtype
     summed = tuple(range(3 + space, 4 + 2 * space))
     y = (x * w).sum(summed, dtype=dtype).cast(result).reshape((batch, out, *places))
+    y = result_in_texels(y, 1, axes=2)
     return y if bias is None else y + bias.reshape((1, out, *[1] * space))
 
 

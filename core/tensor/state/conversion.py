@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from core.dtype import DType, DTypeLike, dtypes, to_dtype
+from core.dtype import DType, DTypeLike, ImageDType, dtypes, to_dtype
 from core.runtime.device import Device, DeviceLike
 from core.tensor.state.base import in_fresh_memory, make, same_value, see, tensor_of
 from core.uop.ops import Ops
@@ -16,8 +16,11 @@ if TYPE_CHECKING:
 
 
 def cast(self: Tensor, dtype: DTypeLike) -> Tensor:
-    """Values converted to `dtype`: floats to integers truncate toward zero."""
+    """Values converted to `dtype`: floats to integers truncate toward zero. An image is memory
+    that they are kept in, and read from as float32."""
     wanted = to_dtype(dtype)
+    if isinstance(wanted, ImageDType):
+        return make(self, self.uop.cast(wanted.base).cast(wanted).cast(wanted.base))
     if wanted is self.dtype:
         return same_value(self)
     return make(self, self.uop.cast(wanted))

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Final, TypeVar, cast
 
-from core.dtype import AddrSpace, DType, PtrDType, dtypes
+from core.dtype import TEXEL, AddrSpace, DType, ImageDType, PtrDType, dtypes, image_dtype
 from core.errors import DTypeError, FormatError, UopvizError
 from core.shape import ShapeTracker, View
 from core.tensor_cores import TensorCore
@@ -49,6 +49,8 @@ _DTYPE: Final = re.compile(
     r"(\w+)(?:\.vec\((\d{1,5})\))?(?:(\*)( local| reg)?(?: \[(\d{1,15})\])?)?"
 )
 
+_IMAGE: Final = re.compile(rf"image([fh])\(([1-9]\d{{0,8}}), ([1-9]\d{{0,8}}), {TEXEL}\)(\*)?")
+
 
 def encode_dtype(dtype: DType) -> str:
     """The text form of a dtype; `decode_dtype` reads it."""
@@ -58,6 +60,10 @@ def encode_dtype(dtype: DType) -> str:
 @lru_cache(maxsize=4096)
 def decode_dtype(text: str) -> DType:
     """The dtype with this text form. Raises FormatError for any other text."""
+    if (image := _IMAGE.fullmatch(text)) is not None:
+        kind, height, width, star = image.groups()
+        made = image_dtype(16 if kind == "h" else 32, int(height), int(width))
+        return made.ptr() if star else made
     found = _DTYPE.fullmatch(text) if len(text) < 64 else None
     if found is None:
         raise bad("a dtype", text)
@@ -313,6 +319,7 @@ _encoders: Final[Mapping[type, Callable[[object], Json]]] = {
     Scatter: _encode_scatter,
     DType: lambda arg: {"dtype": encode_dtype(cast("DType", arg))},
     PtrDType: lambda arg: {"dtype": encode_dtype(cast("DType", arg))},
+    ImageDType: lambda arg: {"dtype": encode_dtype(cast("DType", arg))},
 }
 
 _decoders: Final[Mapping[str, Callable[[Json, int], object]]] = {

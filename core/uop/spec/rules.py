@@ -17,7 +17,7 @@ from core.uop.ops import GroupOp, Ops
 from core.uop.patterns.matcher import PatternMatcher
 from core.uop.patterns.rule import rule
 from core.uop.patterns.upat import UPat
-from core.uop.pointer import address_space
+from core.uop.pointer import address_space, image_of, is_texel
 from core.uop.spec.flight import ASYNCHRONOUS
 from core.uop.spec.products import wmma_loop_spec, wmma_spec
 from core.uop.uop import UOp
@@ -343,9 +343,12 @@ def special_spec(u: UOp, n: UOp) -> bool:
 
 @rule(UPat(Ops.INDEX, src=(UPat.var("p"), UPat.var("i")), allow_any_len=True, name="u"))
 def index_spec_(u: UOp, p: UOp, i: UOp) -> bool:
-    """INDEX is (pointer, integer offset) or (pointer, integer offset, bool gate)"""
+    """INDEX is (pointer, integer offset) or (pointer, integer offset, bool gate); the offset of a
+    texel are two coordinates in an image"""
     gates = u.src[2:]
     gated = all(dtypes.is_bool(g.dtype) for g in gates) and len(gates) <= 1
+    if is_texel(u) and (image_of(p) is None or i.dtype.count != 2):
+        return False
     return is_pointer(p) and dtypes.is_int(i.dtype) and gated and u.dtype == p.dtype
 
 

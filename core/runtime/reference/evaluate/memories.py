@@ -10,7 +10,7 @@ from typing import Protocol, cast
 
 import numpy as np
 
-from core.dtype import AddrSpace, DType, PtrDType
+from core.dtype import TEXEL, AddrSpace, DType, PtrDType
 from core.errors import AccessError
 from core.helpers import prod
 from core.runtime.numeric import Array
@@ -19,7 +19,7 @@ from core.runtime.reference.evaluate.memory import Owners, Rows, Whole
 from core.runtime.reference.evaluate.plan import Piece, Plan
 from core.runtime.reference.evaluate.vectors import as_bits, unroll
 from core.uop.facts.meaning_arrays import numpy_dtype
-from core.uop.pointer import parts_of_address, pointer_of
+from core.uop.pointer import is_texel, parts_of_address, pointer_of
 from core.uop.uop import UOp
 
 Buffers = Mapping[int, Array] | Sequence[Array]
@@ -101,6 +101,9 @@ class Memories:
     ) -> tuple[Rows | Whole, Array]:
         """The memory, and the elements of it; checked where they are `wanted`."""
         pointer = pointer_of(address.place)
+        if (texels := self._texels(address)) is not None:
+            elements, inside = texels
+            return self.of(pointer), np.where(wanted & inside, elements, 0)
         memory, item = self.of(pointer), pointer.dtype.base.itemsize
         offsets, constant = parts_of_address(address.place)
         start = np.full((*self._ones, 1), constant, np.int64)
@@ -120,6 +123,18 @@ class Memories:
         self.check(u, elements, count, memory.size, wanted)
         return memory, np.where(wanted, elements, 0)
 
+    def _texels(self, address: Address) -> tuple[Array, Array] | None:
+        """(elements, whether they are inside) of texels at two coordinates; None elsewhere."""
+        place = address.place
+        dtype = cast("PtrDType", place.dtype)
+        if not is_texel(place) or dtype.image is None:
+            return None
+        at = self._value_of(place.src[1]).astype(np.int64)
+        x, y = at[..., :1], at[..., 1:]
+        height, width = dtype.image.height, dtype.image.width
+        inside = (x >= 0) & (x < width) & (y >= 0) & (y < height)
+        return (y * width + x) * TEXEL + np.arange(TEXEL), inside
+
     def read(self, u: UOp, address: Address, dtype: DType, mask: Array) -> Array:
         """Elements of memory, anything where `mask` is false."""
         held = pointer_of(address.place).dtype.base
@@ -127,6 +142,8 @@ class Memories:
         if not memory.size:
             return np.zeros((*self._ones, dtype.count), numpy_dtype(dtype))
         found = memory.read(where, mask)
+        if (texels := self._texels(address)) is not None:
+            return np.where(texels[1], found, 0).astype(found.dtype)  # 0 outside of an image
         return found if dtype.scalar() is held else as_bits(found, held, dtype)
 
     def write(self, u: UOp, address: Address, dtype: DType, value: Array, mask: Array) -> None:

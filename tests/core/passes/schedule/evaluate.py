@@ -107,7 +107,7 @@ def run(items: Sequence[ScheduleItem], memory: Memory) -> None:
         stores: list[tuple[Array, Array, Array]] = []
         for u in item.ast.toposort():
             if u.op is Ops.DEFINE_GLOBAL:
-                assert u.dtype.base is item.bufs[u.arg].dtype
+                assert u.dtype.held is item.bufs[u.arg].dtype
                 assert u.size == item.bufs[u.arg].size
                 values[u] = bufs[u.arg]
             elif u.op is Ops.LOAD:

@@ -52,6 +52,15 @@ def doubled(x: UOp) -> UOp:
     return called_kernel(call, "CPU", [x.contiguous()])[0]
 
 
+IMAGE = dtypes.imagef((1, 3, 4))
+
+
+def kept(x: UOp) -> UOp:
+    """Floats of x, kept in an image."""
+    floats = x.cast(dtypes.float32).pad(((0, 2), (0, 0)))
+    return floats.cast(IMAGE).cast(dtypes.float32)
+
+
 CASES: dict[str, Callable[[UOp, UOp, UOp], UOp]] = {
     # x and y have shape (2, 3), e has shape (0, 3)
     "forget_gradient_marks": lambda x, y, e: x.detach() + y,
@@ -134,6 +143,14 @@ CASES: dict[str, Callable[[UOp, UOp, UOp], UOp]] = {
         .pad(((1, 0), (0, 0)))
         .where((y + y).shrink(((0, 1), (0, 3))).pad(((1, 0), (0, 0))), x)
     ),
+    "no_image": lambda x, y, e: (
+        x.cast(dtypes.float32).cast(IMAGE).cast(dtypes.float32) + y.cast(dtypes.float32)
+    ),
+    "same_image": lambda x, y, e: kept(x).cast(IMAGE).cast(dtypes.float32) + kept(y),
+    "stored_image": lambda x, y, e: kept(x) + kept(y),
+    "load_image": lambda x, y, e: kept(x + y).permute((1, 0)).contiguous(),
+    "read_before_view": lambda x, y, e: kept(x) * kept(y),
+    "store_as_image": lambda x, y, e: kept(x).r(Ops.ADD, (0,)),
     "merge_kernels": lambda x, y, e: y.assign(x.assign(x + y) * y),
 }
 

@@ -1,0 +1,284 @@
+"""Images in kernels: loads and stores of texels at two coordinates, or plain memory where the
+target has no images.
+
+Reading outside of an image gives 0, so a gate that only keeps a load inside goes. A load of less
+than a texel chooses from it; a store of less is an error. Never changes which values are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import reduce
+from math import gcd
+from operator import and_
+
+from core.dtype import TEXEL, ImageDType, dtypes
+from core.errors import CompileError
+from core.passes.address import Lane, factor, gate_of, runs
+from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
+from core.uop.pointer import coordinates_of, image_of, is_texel, pointer_of, texel_at
+from core.uop.symbolic import symbolic_index
+from core.uop.symbolic.linear import Sum, exact, make
+from core.uop.symbolic.valid import clauses, implied, limits
+
+_place = UPat(Ops.INDEX, name="place")
+
+
+def has_images(sink: UOp) -> bool:
+    """Whether a kernel reads or writes an image."""
+    return any(u.op is Ops.DEFINE_GLOBAL and image_of(u) is not None for u in sink.toposort())
+
+
+# targets without images
+
+
+def _plain(place: UOp, image: ImageDType) -> UOp:
+    kept = dtypes.float16 if image.bits == 16 else dtypes.float32
+    pointer = UOp(Ops.DEFINE_GLOBAL, kept.ptr(image.size), (), pointer_of(place).arg)
+    return pointer.index(place.src[1], gate=gate_of(place))
+
+
+@rule(UPat(Ops.LOAD, src=(_place,), allow_any_len=True, name="load"))
+def load_of_plain_memory(load: UOp, place: UOp) -> UOp | None:
+    """load(image[i]) -> cast(load(memory[i]), float)"""
+    if (image := image_of(place)) is None:
+        return None
+    plain = _plain(place, image)
+    kept = plain.dtype.base.vec(load.dtype.count)
+    others = (other.cast(kept) for other in load.src[1:])
+    return plain.load(*others, dtype=kept).cast(load.dtype)
+
+
+@rule(UPat(Ops.STORE, src=(_place, UPat.var("value")), name="store"))
+def store_to_plain_memory(store: UOp, place: UOp, value: UOp) -> UOp | None:
+    """store(image[i], x) -> store(memory[i], cast(x))"""
+    if (image := image_of(place)) is None:
+        return None
+    plain = _plain(place, image)
+    return store.rebuild((plain, value.cast(plain.dtype.base.vec(value.dtype.count))))
+
+
+plain_memory = PatternMatcher([load_of_plain_memory, store_to_plain_memory], name="plain memory")
+
+
+def without_images(sink: UOp) -> UOp:
+    """The kernel with buffers in place of images."""
+    if not has_images(sink):
+        return sink
+    return graph_rewrite(sink, plain_memory, name="images: plain memory")
+
+
+# texels
+
+
+def is_whole(place: UOp, count: int) -> bool:
+    """Whether `count` elements at an address are a texel."""
+    offset = place.src[1]
+    return count == TEXEL and offset.dtype.count == 1 and factor(offset) % TEXEL == 0
+
+
+def _choice(texel: UOp, which: UOp) -> UOp:
+    """One of the four numbers of a texel."""
+    found = texel.gep(TEXEL - 1)
+    for i in reversed(range(TEXEL - 1)):
+        found = which.eq(i).where(texel.gep(i), found)
+    return found
+
+
+def texel_element(pointer: UOp, lane: Lane, other: UOp | None) -> UOp:
+    """What a load of one number is: an element of its texel, chosen by the rest of its offset where
+    that is not known."""
+    base = UOp.const(dtypes.index, 0) if lane.base is None else lane.base
+    known = factor(lane.base) % TEXEL == 0
+    within = lane.constant % TEXEL
+    offset = base + lane.constant
+    start = base + (lane.constant - within) if known else offset // TEXEL * TEXEL
+    place = pointer.index(start.simplify(), gate=lane.gate)
+    others = () if other is None or lane.gate is None else (other.broadcast(TEXEL),)
+    texel = place.load(*others, dtype=dtypes.float32.vec(TEXEL))
+    return texel.gep(within) if known else _choice(texel, (offset % TEXEL).simplify())
+
+
+def _no_texel(place: UOp) -> CompileError:
+    return CompileError(
+        f"a store to {image_of(place)} that is not all of a texel",
+        where=place.origin or "",
+        hint="let the last axis be a multiple of four, and keep its four lanes together",
+    )
+
+
+def check_texels(place: UOp, lanes: tuple[Lane, ...]) -> None:
+    """Raises CompileError where lanes that are stored to an image are not whole texels."""
+    for run in runs(lanes):
+        if len(run.lanes) % TEXEL or gcd(factor(run.base), run.start) % TEXEL:
+            raise _no_texel(place)
+
+
+# two coordinates
+
+
+@rule(UPat(Ops.INDEX, src=(UPat(), UPat.var("offset")), allow_any_len=True, name="place"))
+def coordinates(place: UOp, offset: UOp) -> UOp | None:
+    """image[i] -> image[i // 4 % width, i // 4 // width]"""
+    image = image_of(place)
+    if image is None or is_texel(place):
+        return None
+    gate = gate_of(place)
+    held = _element_of(offset)
+    held, limited = (held, {}) if gate is None else _limited(held, gate)
+    texel = held // TEXEL
+    wanted = UOp.sink(texel % image.width, texel // image.width)
+    wanted = graph_rewrite(wanted, symbolic_index, name="images: one coordinate")
+    if limited:
+        name = "images: where the gate holds"
+        wanted = graph_rewrite(wanted, symbolic_index, name=name, substituting=limited)
+    pair = UOp.vectorize(*(u.cast(dtypes.index) for u in wanted.src))
+    return texel_at(place.src[0], pair, gate)
+
+
+def _element_of(offset: UOp) -> UOp:
+    """x, of the offset x // 4 * 4 of its texel."""
+    four = offset.const_like(TEXEL)
+    whole = offset.op is Ops.MUL and offset.src[1] is four and offset.src[0].op is Ops.IDIV
+    return offset.src[0].src[0] if whole and offset.src[0].src[1] is four else offset
+
+
+def _limited(offset: UOp, gate: UOp) -> tuple[UOp, Mapping[UOp, UOp]]:
+    """An offset with a variable for each sum in it that its gate limits; and what these are."""
+    total, limited = exact(offset), dict[UOp, UOp]()
+    for x, (low, high) in (implied(gate) or {}).items():
+        part = exact(x)
+        times = _times(total, part.terms)
+        if not times and low == 1 and _is_positive(part):
+            # at least one term is at least 1: so is a sum of them that counts each more often
+            part = make(((u, total.terms.get(u, 0)) for u in part.terms), 0)
+            if len(part.terms) < len(exact(x).terms) or min(part.terms.values()) < 0:
+                continue
+            times = part.gcd
+            part = make(((u, f // times) for u, f in part.terms.items()), 0)
+            low, high = min(part.terms.values()), part.high
+        if not times or x.dtype is not offset.dtype:
+            continue
+        number = UOp.variable(f"_limited{len(limited)}", low, high, x.dtype)
+        limited[number] = part.node(x)
+        rest = ((u, -times * f) for u, f in part.terms.items())
+        constant = total.constant - times * part.constant
+        total = make((*total.terms.items(), *rest, (number, times)), constant)
+    return total.node(offset), limited
+
+
+def _is_positive(total: Sum) -> bool:
+    """Whether a sum has no constant, and no term that may be negative."""
+    terms = total.terms.items()
+    return bool(terms) and not total.constant and all(f > 0 and u.vmin >= 0 for u, f in terms)
+
+
+def _times(total: Sum, terms: Mapping[UOp, int]) -> int:
+    """How many times a sum has all of `terms`; 0 where it has other factors of them."""
+    found = {divmod(total.terms.get(u, 0), f) for u, f in terms.items()}
+    times, rest = found.pop() if len(found) == 1 else (0, 0)
+    return 0 if rest else times
+
+
+_gated_texel = UPat(
+    Ops.LOAD,
+    src=(
+        UPat(
+            Ops.INDEX,
+            src=(UPat(), UPat.var("at"), UPat.var("gate", dtypes.bool)),
+            name="place",
+        ),
+    ),
+    allow_any_len=True,
+    name="load",
+)
+
+
+def _is_outside(at: UOp, image: ImageDType, where: Callable[[Sum], tuple[int, int]]) -> bool:
+    """Whether a coordinate is outside of the image, given its smallest and its largest value."""
+    for u, side in zip(coordinates_of(at), (image.width, image.height), strict=True):
+        low, high = where(exact(u))
+        if high < 0 or low >= side:
+            return True
+    return False
+
+
+def _between(x: Sum, low: int, high: int) -> Callable[[Sum], tuple[int, int]]:
+    """The bounds of a sum where the sum `x`, of which it may have a multiple, is in low..high."""
+
+    def bounds(total: Sum) -> tuple[int, int]:
+        term, factor_ = next(iter(x.terms.items()))
+        k = total.terms.get(term, 0) // factor_
+        rest = make(
+            (*total.terms.items(), *((u, -k * f) for u, f in x.terms.items())),
+            total.constant - k * x.constant,
+        )
+        ends = k * low, k * high
+        return rest.low + min(ends), rest.high + max(ends)
+
+    return bounds
+
+
+def _without_terms(x: Sum) -> Callable[[Sum], tuple[int, int]]:
+    """The bounds of a sum where each term of the sum `x` is 0."""
+
+    def bounds(total: Sum) -> tuple[int, int]:
+        rest = make(((u, f) for u, f in total.terms.items() if u not in x.terms), total.constant)
+        return rest.low, rest.high
+
+    return bounds
+
+
+def _without(load: UOp, place: UOp, gate: UOp, dropped: list[UOp]) -> UOp | None:
+    """A load of a texel without some clauses of its gate."""
+    zero = all(o.op is Ops.CONST and repr(o.arg) == "0.0" for o in load.src[1:])
+    if not dropped or not zero:
+        return None
+    kept = [c for c in clauses(gate) if c not in dropped]
+    held = reduce(and_, kept) if kept else None
+    other = load.src[1:] if kept else ()
+    return texel_at(place.src[0], place.src[1], held).load(*other, dtype=load.dtype)
+
+
+@rule(_gated_texel)
+def gate_of_bound(load: UOp, place: UOp, at: UOp, gate: UOp) -> UOp | None:
+    """load(image[x, y] if a < c) -> load(image[x, y])  where that is outside for all a from c on"""
+    if (image := image_of(place)) is None or not is_texel(place):
+        return None
+    found: list[UOp] = []
+    for clause in clauses(gate):
+        limit = limits(clause)
+        if limit is None or not (total := exact(limit[0])).terms:
+            continue
+        x, low, high = limit
+        sides = [(int(x.vmin), low - 1), (high + 1, int(x.vmax))]
+        if all(a > b or _is_outside(at, image, _between(total, a, b)) for a, b in sides):
+            found.append(clause)
+    return _without(load, place, gate, found)
+
+
+@rule(_gated_texel)
+def gate_of_sum(load: UOp, place: UOp, at: UOp, gate: UOp) -> UOp | None:
+    """load(image[x, y] if a + b >= 1) -> load(image[x, y])  where that is outside for a = b = 0,
+    and neither is negative"""
+    if (image := image_of(place)) is None or not is_texel(place):
+        return None
+    found: list[UOp] = []
+    for clause in clauses(gate):
+        limit = limits(clause)
+        if limit is None or limit[1] != 1 or limit[2] < limit[0].vmax:
+            continue
+        total = exact(limit[0])
+        if _is_positive(total) and _is_outside(at, image, _without_terms(total)):
+            found.append(clause)
+    return _without(load, place, gate, found)
+
+
+in_two_coordinates = PatternMatcher([coordinates, gate_of_bound, gate_of_sum], name="images")
+
+
+def at_coordinates(sink: UOp) -> UOp:
+    """The kernel with texels at two coordinates."""
+    if not has_images(sink):
+        return sink
+    return graph_rewrite(sink, in_two_coordinates, name="images: coordinates")
