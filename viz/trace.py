@@ -256,7 +256,7 @@ class Recorder:
         self._here.part.add(Visited(name, visits))
 
     def gated(self, nodes: Sequence[UOp]) -> None:
-        """Records which nodes a gate kept as they were."""
+        """Records which nodes a rewrite kept as they were."""
         self._here.part.add(Gated(nodes))
 
     def rewrite_end(

@@ -158,7 +158,7 @@ class TraceFile:
         if not self._countable:
             return {}
         try:
-            return self.visits.tries(self._roots, self.text)
+            return self.visits.tries(self.root_ops, self.text)
         except TraceError as error:
             self._countable = False  # what took too long once is not tried again
             self.db.problem(error.what)
@@ -173,7 +173,8 @@ class TraceFile:
         found = self.rewrites.get(rewrite)
         return None if found is None else found.name
 
-    def _roots(self, rule: int) -> frozenset[str] | None:
+    def root_ops(self, rule: int) -> frozenset[str] | None:
+        """The ops that a node may have which the pattern of a rule matches; None: any."""
         found = self.rules.get(rule)
         return None if found is None else root_ops(found.texts.get("pattern"))
 

@@ -150,26 +150,31 @@ class _Question:
         by: Event | None = None
         hit = subject.hits.get(self.node)
         if self.node in walked.gated:
-            said = f"{u} is behind a gate of this pass: it stays as it is, with all below it"
+            said = f"{self._kept}: it stays as it is, with all below it"
         elif hit is not None:
             by = self._event(hit)
             said = f"{u} was replaced before, at step {hit.step} by {by.name}: {_ORDER}"
         elif (kept := self._kept_above()) is not None:
-            said = (
-                f"{u} is behind a gate of this pass: {subject.u(kept)}, above it, stays as it is, "
-                "with all below it"
-            )
+            said = f"{self._kept}: {subject.u(kept)}, above it, stays as it is, with all below it"
         elif (gone := gone_within(subject, self.node)) is not None:
             by = gone
             said = f"{u} was gone before it was reached: at step {gone.step} by {gone.name}"
+        elif not walked.begins.get(self.node, True):
+            said = f"the pass did not look at {u}: no rule of it begins with an op of its graph"
         elif walked.stopped:
             said = f"the pass ended before it came to {u}"
         else:
             said = f"the pass never came to {u}"
         return Reason("not reached", said, rule, self.node, None, fit, by)
 
+    @property
+    def _kept(self) -> str:
+        """That the node is kept."""
+        u = self.subject.u(self.node)
+        return f"{u} is behind a gate of this pass, or these rules had left it as it is before"
+
     def _kept_above(self) -> int | None:
-        """A node that the gate kept which has this one below it."""
+        """A node that the pass kept which has this one below it."""
         sources, walked = Sources(self.subject.file.nodes), self.subject.walked
         assert walked is not None
         above = {node: node for node in walked.gated}

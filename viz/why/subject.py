@@ -6,7 +6,7 @@ Never says why.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Final
 
@@ -138,6 +138,11 @@ class Subject:
             for _, new in rebuilds:
                 yield new
 
+    def _roots_of(self, way: Sequence[RuleSet]) -> frozenset[str] | None:
+        """The ops that the rules of some sets may begin with; None: any."""
+        found = [self.file.root_ops(rule) for one in way for rule in one]
+        return None if None in found else frozenset().union(*(ops for ops in found if ops))
+
     @cached_property
     def _way(self) -> tuple[list[RuleSet], Walked | None]:
         """Passes of one name mostly have one set of rules; of several, those that go with the
@@ -160,9 +165,8 @@ class Subject:
             first = way[0] if two or self.rewrite.bottom_up else ()
             try:
                 with part(1 / 3):
-                    walked = walk(
-                        self.file, self.rewrite, self.events, first, not self.rewrite.bottom_up
-                    )
+                    bottom, roots = not self.rewrite.bottom_up, self._roots_of(way)
+                    walked = walk(self.file, self.rewrite, self.events, first, bottom, roots)
             except BudgetError:
                 continue
             if walked is not None:

@@ -2,8 +2,9 @@
 
 A trace of `core` has what the walk changed, and not where it went without changing anything. But
 where it goes follows from that (`core/uop/engine/rewrite.py`): sources before the node or after it,
-what a rule made after that, each node once. So the walk is repeated on numbers, with the steps of
-the trace in place of rules. Where the two do not agree there is no answer. Never runs a rule.
+what a rule made after that, each node once, and no graph without an op that a rule may begin with.
+So the walk is repeated on numbers, with the steps of the trace in place of rules. Where the two do
+not agree there is no answer. Never runs a rule.
 """
 
 from __future__ import annotations
@@ -48,8 +49,10 @@ class Walked:
     then: dict[int, int] = field(default_factory=dict[int, int])
     became: dict[int, int] = field(default_factory=dict[int, int])
     gated: set[int] = field(default_factory=set[int])
-    """Nodes that the gate kept as they were: those that the trace names, or, where it names none
-    for the pass, those that stayed although their sources did not."""
+    """Nodes that were kept as they were: those that the trace names, or, where it names none for
+    the pass, those that stayed although their sources did not."""
+    begins: dict[int, bool] = field(default_factory=dict[int, bool])
+    """Whether the graph of a node has an op that a rule may begin with, where that was asked."""
     stopped: bool = False
 
 
@@ -62,12 +65,17 @@ def hits_of(events: RewriteSteps) -> dict[int, Hit]:
 
 
 def walk(
-    file: TraceFile, rewrite: Rewrite, events: RewriteSteps, first: Collection[int], bottom: bool
+    file: TraceFile,
+    rewrite: Rewrite,
+    events: RewriteSteps,
+    first: Collection[int],
+    bottom: bool,
+    roots: frozenset[str] | None,
 ) -> Walked | None:
     """Repeats the engine's walk. `first`: the rules that are tried before the sources; `bottom`:
-    whether others are tried after these. None where the trace shows another way. Raises
-    BudgetError."""
-    return _Walk(file, rewrite, events, first, bottom).run()
+    whether others are tried after these; `roots`: the ops that all of them may begin with (None:
+    any). None where the trace shows another way. Raises BudgetError."""
+    return _Walk(file, rewrite, events, first, bottom, roots).run()
 
 
 class _StoppedError(Exception):
@@ -86,6 +94,7 @@ class _Walk:
         events: RewriteSteps,
         first: Collection[int],
         bottom: bool,
+        roots: frozenset[str] | None,
     ) -> None:
         self._sources: Callable[[int], Sequence[int]] = Sources(file.nodes).__getitem__
         self._first, self._bottom = frozenset(first), bottom
@@ -105,6 +114,8 @@ class _Walk:
         self._steps = len(events.steps)
         self._walked = Walked()
         self._kept = file.gated.get(rewrite.id)
+        self._text, self._ops = file.text, file.nodes.field("op")
+        self._roots = roots
         self._outcome: dict[int, int] = {}
         self._root = rewrite.sink
         self._substituted(file, [match for match, _ in events.steps])
@@ -148,7 +159,7 @@ class _Walk:
             if seen > _OPEN:
                 continue
             if seen == _UNSEEN:
-                if self._keeps(n):
+                if self._keeps(n) or not self._has_roots(n):
                     outcome[n] = n
                     continue
                 if self._first and (hit := self._tried(n, walked.first, True)) is not None:
@@ -185,8 +196,26 @@ class _Walk:
                     continue
             outcome[n] = outcome[m] = m
 
+    def _has_roots(self, node: int) -> bool:
+        """Whether the graph of a node has an op that a rule may begin with."""
+        if self._roots is None:
+            return True
+        begins, stack = self._walked.begins, [node]
+        while stack:
+            last = stack[-1]
+            below = self._sources(last)
+            if new := [s for s in below if s not in begins]:
+                take(len(new), _NODE)
+                stack += new
+                continue
+            stack.pop()
+            begins[last] = self._text(int(self._ops[last])) in self._roots or any(
+                map(begins.__getitem__, below)
+            )
+        return begins[node]
+
     def _keeps(self, node: int) -> bool:
-        """Whether the trace says that the gate kept a node."""
+        """Whether the trace says that the pass kept a node."""
         if self._kept is None or node not in self._kept:
             return False
         self._walked.gated.add(node)

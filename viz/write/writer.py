@@ -264,8 +264,9 @@ class TraceWriter:
         self._output.tries.add(rewrite, named, rule, tries, ns, function_ns)
 
     def gated(self, rewrite: int, nodes: Sequence[int]) -> None:
-        """The nodes that the gate of a pass kept as they were, with all below them: its rules were
-        not tried there. To be called for each pass with a gate, even without nodes."""
+        """The nodes that a pass kept as they were, with all below them: its rules were not tried
+        there, because of its gate, or because they are known to leave them so. To be told of each
+        pass that has a gate, with no nodes, too."""
         self._output.gated.extend([(rewrite, node) for node in nodes or (0,)])
 
     def rewrite_end(

@@ -73,8 +73,9 @@ class Observer(Protocol):
         for each of them just before `rewrite_end`."""
 
     def gated(self, nodes: Sequence[UOp]) -> None:
-        """The gate of the innermost rewrite was false for these nodes: they stayed as they were,
-        with all below them. Called just before `rewrite_end`, of a rewrite that has a gate."""
+        """The innermost rewrite kept these nodes as they were, with all below them: its gate was
+        false for them, or its rules are known to have left them so before. Called just before
+        `rewrite_end`, of a rewrite that has a gate or kept any."""
 
     def rewrite_end(
         self,

@@ -121,7 +121,7 @@ class _Walk:
         """The bits of ops that rules may begin with: a graph with none of them stays as it is."""
         self.settles = self.settled = 0
         """The bit of nodes that the rules leave as they are; the same, where it is to be set."""
-        plain = self.observer is None and self.policy is None and ctx is None
+        plain = self.policy is None and ctx is None
         if plain and self.top is None and self.bottom is not None:
             self.settles = self.bottom.settles
             self.settled = 0 if gate is not None else self.settles
@@ -129,7 +129,7 @@ class _Walk:
         self.rule: Rule | None = None
         self.node: UOp | None = None
         self.kept: list[UOp] = []
-        """Nodes where the gate was false, while observed."""
+        """While observed: nodes where the gate was false, or that are known to be settled."""
         self.top_visits: Visits | None = None
         self.bottom_visits: Visits | None = None
         self.shown = matcher
@@ -137,7 +137,6 @@ class _Walk:
             if before is not None and not bottom_up:
                 self.shown = _sum(before, matcher)
             self.gate = None if gate is None else noting(gate, self.kept)
-            self.roots = -1  # each node that is reached is reported, whether it has rules or not
             decline = self.observer.decline
             self.top_visits = None if self.top is None else Visits(self.top, decline)
             self.bottom_visits = None if self.bottom is None else Visits(self.bottom, decline)
@@ -174,7 +173,7 @@ class _Walk:
         return result
 
     def _tell_visits(self, observer: Observer) -> None:
-        if self.gate is not None:
+        if self.gate is not None or self.kept:
             observer.gated(self.kept)
         for visits in (self.top_visits, self.bottom_visits):
             if visits is not None:
@@ -210,8 +209,13 @@ class _Walk:
             n: UOp = entry
             seen = outcome.get(n, _UNSEEN)
             if seen is _UNSEEN:
-                if not n.below & roots or n.settled & settles or not (gate is None or gate(n)):
+                if not n.below & roots or not (gate is None or gate(n)):
                     outcome[n] = n
+                    continue
+                if n.settled & settles:
+                    outcome[n] = n
+                    if observer is not None:
+                        self.kept.append(n)
                     continue
                 if (
                     find_top is not None
@@ -227,8 +231,12 @@ class _Walk:
                 for s in n.src:
                     known = outcome.get(s, _UNSEEN)
                     if known is _UNSEEN:
-                        if not s.below & roots or s.settled & settles:
+                        if not s.below & roots:
                             outcome[s] = s
+                        elif s.settled & settles:
+                            outcome[s] = s
+                            if observer is not None:
+                                self.kept.append(s)
                         else:
                             ready = False
                     elif known is None:

@@ -240,3 +240,23 @@ def test_a_gate_is_told_where_it_was_false() -> None:
         graph_rewrite(sink, samples, gate=lambda u: True)
         graph_rewrite(sink, samples)
     assert seen.kept == [[shut], []]
+
+
+def test_what_the_same_rules_have_left_as_it_is_is_kept_without_a_try() -> None:
+    class Kept(Seen):
+        def __init__(self) -> None:
+            super().__init__()
+            self.kept: list[UOp] = []
+
+        def gated(self, nodes: Any) -> None:
+            self.kept += nodes
+
+    matcher = PatternMatcher(samples.rules).settling()
+    left = UOp.variable("left", 0, 9).sqrt() * UOp.variable("right", 0, 9)
+    assert graph_rewrite(left, matcher) is left  # observed or not, it is known from here on
+    seen = Kept()
+    with observing(seen):
+        assert graph_rewrite(UOp.sink(left, a + 0), matcher) is UOp.sink(left, a)
+        assert graph_rewrite(left, matcher) is left
+    assert seen.kept == [left, left]
+    assert [visits.nodes.get(Ops.MUL, 0) for _, visits in seen.visits] == [0, 0]
