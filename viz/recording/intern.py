@@ -108,12 +108,9 @@ class Interner:
         if found is None:
             if len(self._sizes) > _KEPT:
                 self._sizes.clear()
-            seen, stack = {u}, [u]
-            while stack:
-                for s in stack.pop().src:
-                    if s not in seen:
-                        seen.add(s)
-                        stack.append(s)
+            new = seen = {u}
+            while new := set(chain.from_iterable(map(_src, new))) - seen:
+                seen |= new
             found = self._sizes[number] = len(seen)
         return found
 
@@ -124,17 +121,17 @@ class Interner:
     def _add(self, roots: Sequence[UOp]) -> None:
         table, number = self._table, self._numbers.node_count
         order, stack = list[UOp](), list[UOp]()
+        push = stack.append
         for root in roots:
             if table[root.serial]:
                 continue
-            stack.append(root)
+            push(root)
             while stack:
                 node = stack[-1]
-                height = len(stack)
                 for s in node.src:
                     if not table[s.serial]:
-                        stack.append(s)
-                if len(stack) > height:
+                        push(s)
+                if stack[-1] is not node:
                     continue
                 stack.pop()
                 serial = node.serial

@@ -319,10 +319,13 @@ class Transcriber:
         if key not in self._visits:
             self._visits[key] = Visits(visits.matcher)
         self._visits[key].add(visits)
-        rewrite, tried = self._rewrite(stack) if written else 0, self.writer.tried
+        rewrite, named = self._rewrite(stack) if written else 0, self.writer.string(name)
+        tries = array("q")
         for rule, spent in visits.spent.items():
-            one = rewrite if spent.ns >= LEAST else 0
-            tried(one, number(rule, ""), spent.tries, spent.ns, spent.function_ns, name)
+            if spent.tries:
+                of = (rewrite, 0) if rewrite and spent.ns >= LEAST else (0, named)
+                tries.extend((*of, number(rule, ""), spent.tries, spent.ns, spent.function_ns))
+        self.writer.tried_of(tries)
 
     def tell_user_lines(self) -> None:
         """Writes the user's lines that were named since the last call."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from itertools import groupby
+from dataclasses import dataclass
+from operator import attrgetter
 from typing import Final
 
 import numpy as np
@@ -25,6 +25,9 @@ BLOCK: Final = 20_000
 """Events of one block: what a reader decodes at once. More begin a new one."""
 DECLINES_KEPT: Final = 64
 """Declines of one rule in one rewrite that are kept one by one; the others are counted."""
+_FIELDS: Final = 2 + len(MatchField)
+"""Numbers of a match in front of what it bound."""
+_cells: Final = attrgetter("pass_", "rule", "matches", "declines", "ns")
 Key = tuple[int, int]
 """The name of a pass (the number of a text) and a rule."""
 Declined = dict[int, dict[int, int]]
@@ -53,7 +56,9 @@ class Totals:
             key = more.pass_, more.rule
             row = changed.get(key)
             if row is None:
-                row = changed[key] = replace(self._rows.get(key) or TotalRow(*key, 0, 0, 0))
+                row = changed[key] = TotalRow(
+                    *_cells(self._rows.get(key) or TotalRow(*key, 0, 0, 0))
+                )
             row.matches += more.matches
             row.declines += more.declines
             row.ns += more.ns

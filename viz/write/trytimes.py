@@ -30,7 +30,11 @@ class TryTimes:
     ) -> None:
         """The pattern of `rule` was run on `tries` nodes of a rewrite (0: of rewrites called
         `name`), which took `ns`, `function_ns` of these in its function."""
-        self._new.extend(array("q", (rewrite, name, rule, tries, ns, function_ns)))
+        self.extend(array("q", (rewrite, name, rule, tries, ns, function_ns)))
+
+    def extend(self, numbers: array[int]) -> None:
+        """Several rows of these six numbers, one after the other."""
+        self._new.extend(numbers)
 
     def take(self) -> Taken:
         """A block of what is new, each pass and rule once."""

@@ -22,6 +22,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
+from array import array
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
@@ -262,6 +263,11 @@ class TraceWriter:
         long tries took is not known. `rewrite` 0: any pass called `name`."""
         named = 0 if rewrite else self.string(name)
         self._output.tries.add(rewrite, named, rule, tries, ns, function_ns)
+
+    def tried_of(self, numbers: array[int]) -> None:
+        """The same of many, each six numbers: the rewrite, the string number of the name (0 where
+        there is a rewrite), the rule, tries, ns and function_ns."""
+        self._output.tries.extend(numbers)
 
     def gated(self, rewrite: int, nodes: Sequence[int]) -> None:
         """The nodes that a pass kept as they were, with all below them: its rules were not tried
