@@ -7,6 +7,7 @@ context and text. Runs on the recorder's own thread (viz/recording/worker.py).
 from __future__ import annotations
 
 import weakref
+from array import array
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from operator import attrgetter
 from typing import Final
 
@@ -25,8 +26,6 @@ BLOCK: Final = 20_000
 """Events of one block: what a reader decodes at once. More begin a new one."""
 DECLINES_KEPT: Final = 64
 """Declines of one rule in one rewrite that are kept one by one; the others are counted."""
-_FIELDS: Final = 2 + len(MatchField)
-"""Numbers of a match in front of what it bound."""
 _cells: Final = attrgetter("pass_", "rule", "matches", "declines", "ns")
 Key = tuple[int, int]
 """The name of a pass (the number of a text) and a rule."""

@@ -271,8 +271,8 @@ class TraceWriter:
 
     def gated(self, rewrite: int, nodes: Sequence[int]) -> None:
         """The nodes that a pass kept as they were, with all below them: its rules were not tried
-        there, because of its gate, or because they are known to leave them so. To be told of each
-        pass that has a gate, with no nodes, too."""
+        there, because of its gate, or because they are known to leave them so. To be called for
+        each pass with a gate, even without nodes."""
         self._output.gated.extend([(rewrite, node) for node in nodes or (0,)])
 
     def rewrite_end(
