@@ -154,7 +154,7 @@ class Subject:
         heard |= {rule for _, rule, _ in self.events.declines}
         heard = {rule for rule in heard if self.rule_name(rule) not in SUBSTITUTIONS}
         ways: list[list[RuleSet]] = [[one] for one in known]
-        if self.rewrite.sink in self.file.gated.get(self.rewrite.id, ()):
+        if self.file.visits.counts and not heard:
             ways = ways or [[()]]  # no node was offered to any rule
         if not self.rewrite.bottom_up and "+" in self.rewrite.matcher:
             ways = [[*pair] for pair in itertools.permutations(known, 2)] + ways
