@@ -13,6 +13,8 @@ except ImportError:  # not a Unix
 
 MEMORY_LIMIT: Final = 8 << 30
 """Bytes of memory that a worker may write."""
+DRIVER_FILE: Final = 64 << 20
+"""Bytes of a file that a driver may write in a worker: PoCL compiles kernels to files."""
 
 
 def limit_memory(nbytes: int) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from core.errors import CompileError, RunError, UopvizError
-from core.isolation.limits import limit_files
+from core.isolation.limits import DRIVER_FILE, limit_files
 from core.isolation.safety import MAX_BYTES, check_kernel
 from core.runtime.device import Device
 from core.target import Target, target_named
@@ -137,7 +137,7 @@ def bisect_job(request: Mapping[str, Any]) -> Data:
     "wrong", "failed", "culprit", "device", "asked", "notes", "target"}. With a "device", it is
     compiled for that in place of a target; with "searching": False, nothing is looked for in a
     kernel that is wrong."""
-    limit_files(0)
+    limit_files(DRIVER_FILE)
     subject: Mapping[str, Any] = request["subject"]
     variant = Variant.from_data(request["variant"])
     ast, target = kernel_of(subject)
@@ -178,7 +178,7 @@ def _on_device(ast: UOp, target: Target, variant: Variant) -> Data:
 
 def minimise_job(request: Mapping[str, Any]) -> Data:
     """A kernel and a variant, smaller: {"graph", "variant", "trouble", "tried", "nodes"}."""
-    limit_files(0)
+    limit_files(DRIVER_FILE)
     subject: Mapping[str, Any] = request["subject"]
     variant = Variant.from_data(request["variant"])
     ast, target = kernel_of(subject)

@@ -15,7 +15,7 @@ from typing import Any, Final
 from core.compile import compile_kernel
 from core.errors import RunError
 from core.isolation.edited import Edited, with_text
-from core.isolation.limits import limit_files
+from core.isolation.limits import DRIVER_FILE, limit_files
 from core.isolation.safety import MAX_BYTES, check_kernel
 from core.runtime.numeric import Array
 from core.target import Target
@@ -57,7 +57,7 @@ class CapturedSet:
 def whole_job(request: Mapping[str, Any]) -> Data:
     """`WholeKernel` of docs/json.md without its number. Raises UopvizError where the kernel cannot
     be run."""
-    limit_files(0)
+    limit_files(DRIVER_FILE)
     subject: Mapping[str, Any] = request["subject"]
     seconds = float(request["seconds"]) * _PART
     ast, target = kernel_of(subject)
