@@ -201,9 +201,9 @@ def _moves(way: _Way, access: Access, simd: int) -> tuple[float, float, float]:
     crossing = 0.0
     if len(way.fastest) > 1 and first % per and per % first:
         crossing = way.cpu.cross * way.plan.lanes / per * (2.5 if first < per else 1.0)
-    if access.gated and not access.store and segments == 1:
-        if any(access.gated >> i & 1 for i, _ in way.fastest):
-            crossing += 1.5 * spread * ceildiv(run, per)
+    gated = any(access.gated >> i & 1 for i, _ in way.fastest)
+    if gated and not access.store and segments == 1:
+        crossing += 1.5 * spread * ceildiv(run, per)
     if segments > 1:
         # a square of lanes that is read along one side is turned round in registers
         beside = max((n for i, n in way.fastest if strides[i] == 1), default=1)
