@@ -276,7 +276,7 @@ def test_an_exported_file_shows_what_is_known(
     store.close()
     tidy = next(row["id"] for row in passes if row["name"] == "tidy")
     other = next(row["id"] for row in passes if row["name"] == "reduce")
-    kernel = next(row["id"] for row in passes if row["name"] == "simplify")
+    kernel = next(row["id"] for row in passes if row["name"] == "loadstore")
     found = check_part(Part(str(trace), (tidy, kernel)))
     known = Kept({one["rewrite"]: one for one in found})
     assert save(kept_path(trace), identity([trace]), known)

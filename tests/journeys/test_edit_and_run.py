@@ -24,6 +24,10 @@ def test_an_edited_text_differs_by_what_was_edited(reader: Reader, server: Proce
     editor = reader.page.get_by_role("textbox", name=re.compile("^LLVM IR source, edited"))
     expect(editor).to_be_focused(timeout=SLOW)
     line = editor.locator(".cm-line").filter(has_text="1.000000e+00")
+    for _ in range(30):  # the page has the lines that are in view
+        if line.count():
+            break
+        reader.presses("PageDown")
     text = line.inner_text()
     reader.clicks_on(line)
     reader.presses("Home", "Shift+End")

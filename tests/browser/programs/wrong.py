@@ -24,6 +24,6 @@ def mul_one(x: UOp) -> UOp:
 
 with context("made by hand", "kernel"):
     graph_rewrite(UOp.sink(X * 1 - 3), PatternMatcher([mul_one, swapped]), name="tidy")
-a = Tensor([n / 48 for n in range(48)]).reshape(6, 8).realize()
-b = Tensor([n / 40 for n in range(40)]).reshape(8, 5).realize()
+a = Tensor([n / 102 for n in range(102)]).reshape(6, 17).realize()
+b = Tensor([n / 85 for n in range(85)]).reshape(17, 5).realize()
 (a @ b).realize()
