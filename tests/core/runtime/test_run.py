@@ -111,7 +111,7 @@ def test_observers_hear_of_compiling_and_launching() -> None:
     with observing(Watching()) as watching:
         run_schedule([Item(add(n), buffers("CPU", n, n, n))] * 2)
     assert watching.contexts[0] == (kernel_name(add(n)), "kernel")
-    assert watching.artifacts == ["llvm", "linear"]
+    assert watching.artifacts == ["choice", "llvm", "linear"]
     assert [k.name for k in watching.kernels] == [kernel_name(add(n))]
     launched = [(name, device) for name, device, *_ in watching.launches]
     assert launched == [(kernel_name(add(n)), "CPU")] * 2
