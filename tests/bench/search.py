@@ -1,4 +1,4 @@
-"""Kernels of the CPU with the opts of a beam search beside those of the heuristic, in turn."""
+"""Kernels of the CPU with the opts of a beam search beside those chosen by default, in turn."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def figures() -> str:
         ("x * 2 + 1, 1M", e(1 << 20) * 2 + 1),
     )
     rows = [_row(name, value.schedule()[-1].ast) for name, value in cases]
-    head = ["kernel", "heuristic, us", "searched, us", "time, searched over heuristic",
+    head = ["kernel", "chosen, us", "searched, us", "time, searched over chosen",
             "programs", "search, s"]  # fmt: skip
     return table(f"Beam search, width {WIDTH}, on the CPU", head, rows)
 

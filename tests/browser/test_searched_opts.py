@@ -82,7 +82,7 @@ def test_a_search_is_cancelled_and_finds_opts(new_page: New, server: Process) ->
     e.page.get_by_role("button", name="Width of the search: 4").click()
     e.page.get_by_role("dialog").get_by_role("checkbox", name="1", exact=True).click()
     e.page.get_by_role("button", name="Search, width 1").click()
-    found = re.compile(r"^Best .*[µn]s, heuristic .*[µn]s; \d+ tried")
+    found = re.compile(r"^Best .*[µn]s, chosen .*[µn]s; \d+ tried")
     expect(said(e)).to_have_text(found, timeout=2 * WAIT)
     expect(opts(e).first).to_be_checked()
     expect(e.page.get_by_role("button", name="Run both")).to_be_enabled()

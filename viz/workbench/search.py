@@ -28,7 +28,7 @@ def search_opts(
 ) -> dict[str, Any]:
     """`FoundOpts` of the page: what a search of the "width" of a request finds in its "seconds", or
     in those of BEAM_SECONDS, MOST at most. "cost" is that of "opts", and "first" that of
-    "heuristic": microseconds or, where "counted", instructions of all threads. `best` is given the
+    "chosen": microseconds or, where "counted", instructions of all threads. `best` is given the
     same of what is found so far, for when the search is cancelled. Raises RunError where the kernel
     cannot be tried on the device."""
     width, counted = int(request["width"]), is_counted(device)
@@ -50,7 +50,7 @@ def _message(found: Found, chosen: Opts, device: str, counted: bool) -> dict[str
         "device": device,
         "width": found.width,
         "opts": opts_text(found.opts),
-        "heuristic": opts_text(chosen),
+        "chosen": opts_text(chosen),
         "cost": costs[0],
         "first": costs[1],
         "counted": counted,

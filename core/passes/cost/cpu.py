@@ -14,7 +14,7 @@ from math import gcd
 from typing import Final
 
 from core.hardware.cpu import Cpu
-from core.helpers import ceildiv
+from core.helpers import ceildiv, prod
 from core.passes.cost.nest import Access, Nest, bits
 from core.passes.cost.plan import Plan
 from core.target import Target
@@ -85,6 +85,8 @@ def predicted(nest: Nest, plan: Plan, target: Target, cpu: Cpu) -> Predicted:
     """What a launch takes."""
     if plan.lanes == 1 and (lanes := _found_by_compiler(nest, plan, target)):
         plan = replace(plan, upcast=lanes)
+    if plan.pad >= 0:
+        nest = _padded(nest, plan.pad)
     rest = plan.rest(nest)
     lanes = [a * b * c for a, b, c in zip(plan.upcast, plan.unroll, plan.group, strict=True)]
     inner = [i for i in range(len(nest.loops)) if i not in plan.order]
@@ -93,8 +95,13 @@ def predicted(nest: Nest, plan: Plan, target: Target, cpu: Cpu) -> Predicted:
     alu = _arithmetic(way, simd)
     loads = stores = shuffles = streams = 0.0
     for access in nest.accesses:
-        moved, shuffled, apart = _moves(way, access, simd)
         times = way.times(access.loops)
+        if access.gated and _staged(way, access):  # its gate is looked at where it is copied
+            copied = times / rest[plan.order[-1]]
+            loads += copied * _moves(way, access, simd)[0]
+            stores += copied * ceildiv(way.width(access.loops) * access.itemsize, simd)
+            access = replace(access, gated=0)
+        moved, shuffled, apart = _moves(way, access, simd)
         shuffles += times * shuffled
         streams += apart
         if access.store:
@@ -133,6 +140,15 @@ def predicted(nest: Nest, plan: Plan, target: Target, cpu: Cpu) -> Predicted:
             total = max(core * share, memory / cpu.shared_rate) + cpu.share
     bound = max(parts, key=parts.__getitem__)
     return Predicted(total + cpu.start, parts, bound)
+
+
+def _padded(nest: Nest, loop: int) -> Nest:
+    """A nest in which addresses are gated that depend on a loop that becomes longer."""
+    one = 1 << loop
+    gated = tuple(
+        replace(a, gated=a.gated | one) if a.strides[loop] != 0 else a for a in nest.accesses
+    )
+    return replace(nest, accesses=gated)
 
 
 def _found_by_compiler(nest: Nest, plan: Plan, target: Target) -> tuple[int, ...] | None:
@@ -190,9 +206,8 @@ def _moves(way: _Way, access: Access, simd: int) -> tuple[float, float, float]:
         elif reaches:
             spread *= n
             distinct *= n
-    gate = 1.0
+    gate, by_lanes = 1.0, any(access.gated >> i & 1 for i, _ in way.fastest)
     if access.gated:
-        by_lanes = any(access.gated >> i & 1 for i, _ in way.fastest)
         gate += way.cpu.gate * (
             0.5 if not by_lanes else 1.0 if segments == 1 and not access.store else 3.0
         )
@@ -201,8 +216,7 @@ def _moves(way: _Way, access: Access, simd: int) -> tuple[float, float, float]:
     crossing = 0.0
     if len(way.fastest) > 1 and first % per and per % first:
         crossing = way.cpu.cross * way.plan.lanes / per * (2.5 if first < per else 1.0)
-    gated = any(access.gated >> i & 1 for i, _ in way.fastest)
-    if gated and not access.store and segments == 1:
+    if by_lanes and not access.store and segments == 1:
         crossing += 1.5 * spread * ceildiv(run, per)
     if segments > 1:
         # a square of lanes that is read along one side is turned round in registers
@@ -328,16 +342,18 @@ def _weight(way: _Way, access: Access, order: list[int]) -> float:
 
 
 def _staged(way: _Way, access: Access) -> bool:
-    """Whether what an access reads far apart is first copied close together (see `stage`)."""
+    """Whether what an access reads far apart, or by a gate, is first copied close together (see
+    `stage`)."""
     last = way.plan.order[-1] if way.plan.order else -1
-    if last < 0 or access.store or access.gated or access.strides[last] != 0:
+    if last < 0 or access.store or (access.loops | access.gated) >> last & 1:
         return False
     steps = [access.strides[i] for i in way.inner if way.rest[i] > 1 and access.strides[i] != 0]
     size = access.itemsize
     for i, stride in enumerate(access.strides):
         if stride != 0:
             size *= way.lanes[i] * (way.rest[i] if i in way.inner else 1)
-    far = all(s is not None and abs(s) * access.itemsize >= FAR for s in steps)
+    long = 0 if access.gated else FAR
+    far = all(s is not None and abs(s) * access.itemsize >= long for s in steps)
     return bool(steps) and far and way.rest[last] >= REPEATS and size <= PANEL
 
 
@@ -350,6 +366,8 @@ def _footprint(way: _Way, access: Access, inner: list[int]) -> tuple[float, int]
         if n == 1 or stride == 0:
             continue
         steps.append((1 << 40 if stride is None else abs(stride) * access.itemsize, n))
+    if access.gated and _staged(way, access):
+        return float(access.itemsize * prod(n for _, n in steps)), 0
     steps.sort()
     run, count, apart = access.itemsize, 1, 0
     for step, n in steps:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from core.helpers import ceildiv
 from core.passes.cost.nest import Nest
 from core.uop.kernelinfo import Opt, OptOps
 
@@ -22,7 +23,9 @@ LONGEST: int = 32
 class Plan:
     """`upcast`, `unroll`, `group`: iterations of each loop that are done at once, 1 for one after
     the other; `order`: the loops over outputs, outermost first; `thread`: cores share the first;
-    `lead`: the loop whose lanes vary fastest, -1 for the last one."""
+    `lead`: the loop whose lanes vary fastest, -1 for the last one; `pad`: the loop over outputs
+    that first becomes longer, -1 for none; `to`: the number that its length is then a multiple of.
+    """
 
     upcast: tuple[int, ...]
     unroll: tuple[int, ...]
@@ -30,6 +33,8 @@ class Plan:
     order: tuple[int, ...]
     thread: bool = False
     lead: int = -1
+    pad: int = -1
+    to: int = 1
 
     @property
     def lanes(self) -> int:
@@ -42,8 +47,17 @@ class Plan:
     def rest(self, nest: Nest) -> list[int]:
         """Iterations of each loop that are left to be done one after the other."""
         return [
-            loop.size // (a * b * c)
-            for loop, a, b, c in zip(nest.loops, self.upcast, self.unroll, self.group, strict=True)
+            size // (a * b * c)
+            for size, a, b, c in zip(
+                self.sizes(nest), self.upcast, self.unroll, self.group, strict=True
+            )
+        ]
+
+    def sizes(self, nest: Nest) -> list[int]:
+        """Iterations of each loop."""
+        return [
+            ceildiv(loop.size, self.to) * self.to if i == self.pad else loop.size
+            for i, loop in enumerate(nest.loops)
         ]
 
     def lane_order(self) -> list[tuple[int, int]]:
@@ -66,13 +80,15 @@ def plain(nest: Nest) -> Plan:
 def opts_of(nest: Nest, plan: Plan) -> tuple[Opt, ...]:
     """The opts that make a kernel run as planned."""
     found: list[Opt] = []
+    outer = [i for i, loop in enumerate(nest.loops) if not loop.reduce and not loop.kept]
+    if plan.pad >= 0:
+        found.append(Opt(OptOps.PADTO, outer.index(plan.pad), plan.to))
     inner = [i for i, loop in enumerate(nest.loops) if loop.reduce and not loop.kept]
     for at, i in reversed([*enumerate(inner)]):
         if plan.group[i] > 1:
             found.append(Opt(OptOps.GROUP, at, plan.group[i]))
         if plan.unroll[i] > 1:
             found.append(Opt(OptOps.UNROLL, at, plan.unroll[i]))
-    outer = [i for i, loop in enumerate(nest.loops) if not loop.reduce and not loop.kept]
     if plan.lead >= 0 and outer[-1] != plan.lead:
         at, last = outer.index(plan.lead), len(outer) - 1
         found.append(Opt(OptOps.SWAP, at, last))

@@ -74,8 +74,11 @@ class _Search:
         for i in self._outer:
             if any(a.strides[i] == 1 for a in self._nest.accesses):
                 for n in _parts(self._nest.loops[i].size, 2 * self._wide)[:2]:
-                    made = replace(base, upcast=_set(base.upcast, i, n), lead=self._lead(i))
-                    yield made
+                    yield replace(base, upcast=_set(base.upcast, i, n), lead=self._lead(i))
+                for n in (2 * self._wide, self._wide):
+                    if self._nest.loops[i].size % n and n < 2 * self._nest.loops[i].size:
+                        lanes = _set(base.upcast, i, n)
+                        yield replace(base, upcast=lanes, lead=self._lead(i), pad=i, to=n)
         for i in self._inner:
             if any(a.strides[i] == 1 for a in self._nest.accesses if not a.store):
                 for n in _parts(self._nest.loops[i].size, LONGEST)[:3]:
@@ -97,12 +100,12 @@ class _Search:
 
     def _near(self, plan: Plan) -> Iterator[Plan]:
         """Plans that differ in one respect."""
-        loops = self._nest.loops
+        sizes, left = plan.sizes(self._nest), plan.rest(self._nest)
         for i in reversed(self._outer):
-            size = loops[i].size
-            sizes = _TILES if plan.upcast[i] < self._wide // 2 else ()
+            size = sizes[i]
+            tiles = _TILES if plan.upcast[i] < self._wide // 2 else ()
             wide = [
-                *sizes,
+                *tiles,
                 self._wide // 2,
                 self._wide,
                 2 * self._wide,
@@ -113,24 +116,24 @@ class _Search:
                 if n != plan.upcast[i]:
                     yield replace(plan, upcast=_set(plan.upcast, i, n))
         for i in reversed(self._inner):
-            left = loops[i].size // plan.group[i]
-            for n in sorted({n for n in (1, 2, 4, left) if left % n == 0 and n <= 9}):
+            part = sizes[i] // plan.group[i]
+            for n in sorted({n for n in (1, 2, 4, part) if part % n == 0 and n <= 9}):
                 if n != plan.unroll[i]:
                     yield replace(plan, unroll=_set(plan.unroll, i, n))
             if plan.group[i] > 1:
-                left = loops[i].size // plan.unroll[i]
-                for n in _parts(left, LONGEST)[:3]:
+                for n in _parts(sizes[i] // plan.unroll[i], LONGEST)[:3]:
                     if n != plan.group[i]:
                         yield replace(plan, group=_set(plan.group, i, n))
-        order = plan.order
+        order = tuple(i for i in plan.order if left[i] > 1)
+        done = tuple(i for i in plan.order if left[i] == 1)
         for a in range(len(order) - 1, 0, -1):
             swapped = (*order[: a - 1], order[a], order[a - 1], *order[a + 1 :])
-            yield replace(plan, order=swapped)
+            yield replace(plan, order=swapped + done)
         if len(order) > 2:
-            yield replace(plan, order=(order[-1], *order[:-1]))
-            yield replace(plan, order=(*order[1:], order[0]))
+            yield replace(plan, order=(order[-1], *order[:-1], *done))
+            yield replace(plan, order=(*order[1:], order[0], *done))
         if order and self._cpu.cores > 1 and self._nest.shareable >> order[0] & 1:
-            yield replace(plan, thread=not plan.thread)
+            yield replace(plan, order=order + done, thread=not plan.thread)
 
 
 def _set(values: tuple[int, ...], at: int, value: int) -> tuple[int, ...]:

@@ -1,9 +1,10 @@
 """Stage: what an inner loop reads again and again from far apart is first copied close together.
 
 On a target with vector units and no work groups, a load inside a reduce that does not depend on the
-innermost loop over outputs, and whose steps in the reduce are long, is done once before that loop,
-into memory of its own in the order of use. The reduce then reads neighbours: the panel of a matrix
-stays in cache and its lines do not fight for one set. Afterwards such loads come from DEFINE_LOCAL.
+innermost loop over outputs, and whose steps in the reduce are long or that has a gate, is done once
+before that loop, into memory of its own in the order of use. The reduce then reads neighbours: the
+panel of a matrix stays in cache and its lines do not fight for one set, and the margin of an image
+is looked at once. Afterwards such loads come from DEFINE_LOCAL.
 Never stages more than PANEL, nor memory that the kernel writes.
 """
 
@@ -63,7 +64,7 @@ def stage(sink: UOp, target: Target) -> UOp:
 
 
 def _repeated(sink: UOp, inner: UOp) -> list[UOp]:
-    """Ungated loads that every pass of `inner` does alike inside a reduce."""
+    """Loads that every pass of `inner` does alike inside a reduce."""
     if inner.src[0].op is not Ops.CONST or inner.src[0].arg < REPEATS:
         return []
     found: dict[UOp, None] = {}
@@ -72,22 +73,24 @@ def _repeated(sink: UOp, inner: UOp) -> list[UOp]:
             found.update(
                 (u, None)
                 for u in red.src[0].toposort()
-                if u.op is Ops.LOAD and len(u.src[0].src) == 2 and inner not in u.ranges
+                if u.op is Ops.LOAD and inner not in u.ranges
             )
     return list(found)
 
 
 def _far(load: UOp) -> list[UOp]:
-    """The reduce loops and lanes that the panel of a load is over, where its steps are long."""
+    """The reduce loops and lanes that the panel of a load is over, where its steps are long or
+    it has a gate."""
     strides = strides_of(load.src[0].src[1])
     own = [r for r in load.ranges if r.arg[1] is AxisType.REDUCE or r.arg[1] in _lanes]
     steps = [strides[r] for r in own if r.arg[1] is AxisType.REDUCE]
     if any(r.src[0].op is not Ops.CONST for r in own):  # trimmed to a length: no panel of one size
         return []
     size = prod(r.src[0].arg for r in own) * load.dtype.itemsize
-    far = any(s is not None and abs(s) * load.dtype.itemsize >= FAR for s in steps)
-    near = [s is None or abs(s) * load.dtype.itemsize < FAR for s in steps]
-    if not far or any(near) or size > PANEL:
+    if not steps or None in steps or size > PANEL:
+        return []
+    gated = len(load.src[0].src) == 3
+    if not gated and any(abs(s or 0) * load.dtype.itemsize < FAR for s in steps):
         return []
     return sorted(own, key=lambda r: r.arg[0])
 

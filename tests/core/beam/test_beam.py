@@ -123,7 +123,7 @@ def test_no_search_where_nobody_asked(product: UOp, monkeypatch: pytest.MonkeyPa
             assert tuned(product, "CPU", target) == (product, "")
 
 
-def test_a_search_that_fails_leaves_the_heuristic(
+def test_a_search_that_fails_leaves_what_is_chosen_by_default(
     product: UOp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(*_: Any) -> Any:
@@ -138,7 +138,7 @@ def test_a_search_that_fails_leaves_the_heuristic(
 
 
 @pytest.mark.parametrize("limits", [TrialLimits(compile=0.0), TrialLimits(run=0.0)])
-def test_a_search_without_time_finds_what_the_heuristic_says(
+def test_a_search_without_time_finds_what_is_chosen_by_default(
     product: UOp, limits: TrialLimits, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(of_beam, "Isolated", partial(Isolated, limits=limits))

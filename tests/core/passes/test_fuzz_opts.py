@@ -43,7 +43,7 @@ def test_opts_keep_what_is_computed(request: pytest.FixtureRequest) -> None:
         rng = Random(seed)
         for ast in kernels_of(rng, program(rng)):
             opts = legal_opts(rng, ast, target) if rng.random() < 0.7 else None
-            what = f"seed {seed}, opts {[*map(str, opts or ['heuristic'])]}"
+            what = f"seed {seed}, opts {[*map(str, opts or ['chosen'])]}"
             memory, right = memory_of(ast), memory_of(ast)
             try:
                 evaluate_kernel(ast, right, {})
@@ -60,7 +60,7 @@ def test_opts_make_right_programs_for_gpus(request: pytest.FixtureRequest) -> No
         for ast in kernels_of(rng, program(rng, large=not executed)):
             target = targets[rng.choice(GPUS)]
             opts = legal_opts(rng, ast, target) if rng.random() < 0.7 else None
-            what = f"seed {seed}, {target.name}, opts {[*map(str, opts or ['heuristic'])]}"
+            what = f"seed {seed}, {target.name}, opts {[*map(str, opts or ['chosen'])]}"
             try:
                 compiled = compile_kernel(ast, target, opts)  # verified there
                 if seed % ASSEMBLED < 2:
@@ -86,7 +86,7 @@ def test_products_on_tensor_cores(request: pytest.FixtureRequest) -> None:
         for ast in kernels_of(rng, matrix_product(rng)):
             target = targets[rng.choice(CORES)]
             opts = legal_opts(rng, ast, target, 0.9) if rng.random() < 0.8 else None
-            what = f"seed {seed}, {target.name}, opts {[*map(str, opts or ['heuristic'])]}"
+            what = f"seed {seed}, {target.name}, opts {[*map(str, opts or ['chosen'])]}"
             try:
                 compiled = compile_kernel(ast, target, opts)
                 used += any(u.op is Ops.WMMA for u in compiled.uops)
@@ -106,7 +106,7 @@ def test_products_on_tensor_cores(request: pytest.FixtureRequest) -> None:
 
 
 def test_masks_are_as_numpy_says(request: pytest.FixtureRequest) -> None:
-    """Whole programs with masks, conditions and pads of pads, as the heuristic runs them."""
+    """Whole programs with masks, conditions and pads of pads, with the opts chosen for them."""
     for seed in (*FOUND, *seeds(request.config, PROGRAMS, 2_000_000)):
         wanted = program(Random(seed), masks=0.5)
         try:

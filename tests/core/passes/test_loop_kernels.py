@@ -92,7 +92,7 @@ G = X.reshape(-1)[:32].reshape(4, 8)
 CASES: Sequence[tuple[str, Callable[[], UOp], Array, Array]] = (
     ("copy", matrix_copy, X, X.reshape(-1)),
     ("rows", lambda: row_sums(KernelInfo(opts=())), X, X.sum(1)),
-    ("rows, heuristic", lambda: row_sums(KernelInfo()), X, X.sum(1)),
+    ("rows, chosen", lambda: row_sums(KernelInfo()), X, X.sum(1)),
     ("gate", lambda: shifted(1), V, np.concatenate([[np.float32(0)], V[:-1]])),
 )
 
@@ -220,7 +220,7 @@ SEQUENTIAL = [("running", running_sum, X.cumsum(1).reshape(-1)),
               ("triangle", triangle, np.tril(X).sum(1))]  # fmt: skip
 
 
-@pytest.mark.parametrize("info", [KernelInfo(), KernelInfo(opts=())], ids=["heuristic", "plain"])
+@pytest.mark.parametrize("info", [KernelInfo(), KernelInfo(opts=())], ids=["chosen", "plain"])
 @pytest.mark.parametrize("device", ["CPU", "REFERENCE", "PTX:EMU", "AMD:EMU"])
 @pytest.mark.parametrize(("name", "make", "want"), SEQUENTIAL, ids=[c[0] for c in SEQUENTIAL])
 def test_loops_in_sequence_stay_as_they_are(

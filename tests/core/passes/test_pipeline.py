@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import core.passes
@@ -24,7 +25,7 @@ TARGETS = (CPU, GPU, targets["aarch64"], targets["gfx942"])
 
 @pytest.mark.parametrize("make", CASES, ids=lambda make: make().name)
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
-def test_heuristic_opts_compute_the_same(make: Callable[[], Case], target: Target) -> None:
+def test_chosen_opts_compute_the_same(make: Callable[[], Case], target: Target) -> None:
     execute(make(), target)
 
 
@@ -118,6 +119,23 @@ def test_a_panel_that_rows_read_again_is_copied_first() -> None:
     assert [u.src[0].arg for u in program if u.op is Ops.RANGE] == [8, 6, 8, 6]
     near = lower_kernel(kernels.matmul(32, 16, 6).ast, CPU, rows_inside[:2])
     assert count(near, Ops.DEFINE_LOCAL) == 0
+
+
+def test_an_image_is_copied_with_its_margin_before_channels_read_it() -> None:
+    """What a convolution's padding gates is gated where it is copied, and not inside the reduce."""
+    ast = Tensor.empty(1, 4, 6, 6).conv2d(Tensor.empty(16, 4, 3, 3), padding=1).schedule()[-1].ast
+    x, w = (np.random.default_rng(n).random(s, np.float32) for n, s in enumerate(SHAPES))
+    margin = np.pad(x, ((0, 0), (1, 1), (1, 1)))
+    windows = np.lib.stride_tricks.sliding_window_view(margin, (3, 3), (1, 2))
+    expected = np.einsum("cyxij,ocij->oyx", windows, w)
+    rows = (Opt(OptOps.PADTO, 2, 8), Opt(OptOps.UPCAST, 2, 8))
+    channels_inside = (*rows, Opt(OptOps.SWAP, 0, 1))
+    for opts, copies in ((rows, 0), (channels_inside, 1)):
+        execute(Case("convolution", ast, (x, w), (expected,)), CPU, opts)
+        assert count(lower_kernel(ast, CPU, opts), Ops.DEFINE_LOCAL) == copies
+
+
+SHAPES = (4, 6, 6), (16, 4, 3, 3)
 
 
 def test_gather_has_no_loop_over_rows() -> None:

@@ -267,16 +267,16 @@ def test_the_opt_is_in_the_kernels_info() -> None:
     assert str(tc()) == "TC(0, (-1, 2, 1))"
 
 
-def heuristic_opts(ast: UOp, target: str) -> list[str]:
+def default_opts(ast: UOp, target: str) -> list[str]:
     return [opt.op.name for opt in run_passes(ast, targets[target], stop="optimize").arg.opts]
 
 
 @pytest.mark.parametrize("name", ["sm_75", "sm_90", "gfx1100", "gfx942"])
-def test_the_heuristic_tiles_large_products(name: str) -> None:
+def test_large_products_are_tiled(name: str) -> None:
     """Columns are upcast before the instruction takes its part: loads and stores are wide."""
     ast = kernel_of(product(HALF, 512, 512, 32))
     program = multiplies(ast, targets[name], None)
-    opts = heuristic_opts(ast, name)
+    opts = default_opts(ast, name)
     assert opts[0] == "UPCAST"
     assert "TC" in opts[1:]
     outside = [u for u in program if u.op in (Ops.LOAD, Ops.STORE)
@@ -287,11 +287,11 @@ def test_the_heuristic_tiles_large_products(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["sm_80", "gfx1201", "gfx950"])
-def test_the_heuristic_shares_long_sums_where_there_are_few_tiles(name: str) -> None:
+def test_groups_share_long_sums_where_there_are_few_tiles(name: str) -> None:
     ast = kernel_of(product(HALF, 32, 32, 512))
     program = multiplies(ast, targets[name], None)
     assert count(program) > 0
-    assert "GROUP" in heuristic_opts(ast, name)
+    assert "GROUP" in default_opts(ast, name)
     assert any(u.op is Ops.BARRIER for u in program)
 
 
@@ -307,7 +307,7 @@ def test_the_heuristic_shares_long_sums_where_there_are_few_tiles(name: str) -> 
     ],
     ids=["divides", "padded", "mostly padding", "convolution", "float32", "bfloat16"],
 )
-def test_what_the_heuristic_gives_to_tensor_cores(made: Callable[[], Tensor], used: bool) -> None:
+def test_what_is_given_to_tensor_cores(made: Callable[[], Tensor], used: bool) -> None:
     ast = kernel_of(made())
     assert (count(multiplies(ast, SM_80, None, 2e-2)) > 0) is used
 
@@ -331,7 +331,7 @@ def test_settings_of_tensor_cores() -> None:
     assert used(single, ALLOW_TF32=1)
     with Context(TC=2):
         assert count(multiplies(ast, SM_80, None)) == 0
-        assert "TC" in heuristic_opts(ast, "sm_80")
+        assert "TC" in default_opts(ast, "sm_80")
 
 
 def test_upcasts_before_the_instruction() -> None:

@@ -71,7 +71,7 @@ OPTS = {
     product: (Opt(OptOps.UPCAST, 0, 4), Opt(OptOps.UNROLL, 0, 4)),
     odd: (Opt(OptOps.PADTO, 0, 4),),
 }
-"""Of kernels for CPUs; others are optimised by the heuristic."""
+"""Of kernels for CPUs; others are optimised as chosen by default."""
 MISSING: list[tuple[str, str, str, str, Callable[[], UOp], str, str]] = [
     ("lower", "lower", "lowering", "index_iota", counted, "x86-64", "IOTA"),
     ("expand", "vectors.expand", "expanding", "contract_lanes", product, "x86-64", "UNROLL"),

@@ -45,12 +45,12 @@ def test_a_search_says_what_it_found(
     assert " ".join(one["opt"] for one in applied["opts"]) == found["opts"]
     assert not any(one["why"] for one in applied["opts"])
     own = opts_job({"graph": to_data([product]), "target": target(device)})
-    assert " ".join(own["chosen"]) == found["heuristic"]
+    assert " ".join(own["chosen"]) == found["chosen"]
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     better = [line["part"] for line in lines if "part" in line]
     assert all(SHAPES.problems(one, "FoundOpts") == [] for one in better)
     assert better[-1]["tried"] == found["tried"]
-    assert {one["heuristic"] for one in better} == {found["heuristic"]}
+    assert {one["chosen"] for one in better} == {found["chosen"]}
     told = [line["progress"] for line in lines if "progress" in line]
     assert told[0] == f"starting on {device}"
     unit = "instructions" if found["counted"] else "µs"

@@ -109,6 +109,20 @@ def chosen(value: Tensor) -> str:
     return " ".join(map(str, chosen_opts(kernel_of(value))))
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        lambda: Tensor.empty(1, 512, 7, 7).conv2d(Tensor.empty(1024, 512, 1, 1)),
+        lambda: Tensor.empty(1, 64, 14, 14).conv2d(Tensor.empty(64, 64, 3, 3), padding=1),
+    ],
+    ids=["49 positions", "rows of 14"],
+)
+def test_lengths_that_no_vector_divides_are_padded(value: Callable[[], Tensor]) -> None:
+    """Whole vectors with a few idle lanes are faster than vectors that rows begin and end amid."""
+    opts = chosen_opts(kernel_of(value()))
+    assert opts[0].op is OptOps.PADTO, opts
+
+
 def test_processes_agree() -> None:
     said = {
         subprocess.run(

@@ -45,7 +45,7 @@ ROUNDED = 8
 
 @dataclass(frozen=True)
 class Case:
-    """A kernel, opts for it by the family of the target (others: those of the heuristic), which
+    """A kernel, opts for it by the family of the target (others: those chosen), which
     arguments it gets, and how many units in the last place its floats may be off."""
 
     make: Callable[[], Tensor]

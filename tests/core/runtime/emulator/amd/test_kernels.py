@@ -74,7 +74,7 @@ def test_random_programs_and_opts_equal_the_reference(request: pytest.FixtureReq
         for ast in kernels_of(rng, program(rng)):
             target = targets[rng.choice(TARGETS)]
             opts = legal_opts(rng, ast, target) if rng.random() < 0.7 else None
-            what = f"seed {seed}, {target.name}, opts {[*map(str, opts or ['heuristic'])]}"
+            what = f"seed {seed}, {target.name}, opts {[*map(str, opts or ['chosen'])]}"
             found, right = memory_of(ast), memory_of(ast)
             try:
                 evaluate_kernel(ast, right, {})

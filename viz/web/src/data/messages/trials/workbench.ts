@@ -119,10 +119,10 @@ export interface FoundOpts {
   device: string;
   /** Members of the beam. */
   width: number;
-  /** Those found, and those of the heuristic: "UPCAST(0, 4)"; "" for none. */
+  /** Those found, and those chosen without a search: "UPCAST(0, 4)"; "" for none. */
   opts: string;
-  heuristic: string;
-  /** Of those found, and of the heuristic's: microseconds or, where `counted`, instructions of all
+  chosen: string;
+  /** Of those found, and of those chosen: microseconds or, where `counted`, instructions of all
    * threads; null where it could not be measured. */
   cost: number | null;
   first: number | null;

@@ -139,12 +139,12 @@ export function cancelSearch(): boolean {
   return true;
 }
 
-/** "Best 8.1 µs, heuristic 9.9 µs; 57 tried, cancelled". */
+/** "Best 8.1 µs, chosen 9.9 µs; 57 tried, cancelled". */
 export function foundWords(found: FoundOpts, ended: string): string {
   const cost = (of: number | null): string =>
     of === null ? "unknown" : found.counted ? `${count(of)} instructions` : micros(of);
   const failed = found.failed ? `, ${count(found.failed)} failed` : "";
   const why = ended || (found.inTime ? "" : "ended by the limit of time");
-  const said = `Best ${cost(found.cost)}, heuristic ${cost(found.first)}`;
+  const said = `Best ${cost(found.cost)}, chosen ${cost(found.first)}`;
   return `${said}; ${count(found.tried)} tried${failed}${why && `, ${why}`}`;
 }
