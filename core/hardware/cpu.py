@@ -35,8 +35,8 @@ class Cpu:
     vector that has no register; `apart`: the part of shorter bounds that does not overlap with the
     longest; `long`: what each vector of a turn adds, as code grows; `streams`, `stream`: runs of
     memory that are read ahead well, and what each further one adds; `jump`: how much slower bytes
-    are that are far from the last ones; `crowd`: where lines of several lanes share a set of a
-    cache.
+    are that are far from the last ones, at most 1, where whole lines are moved for them; `crowd`:
+    where lines of several lanes share a set of a cache.
     """
 
     cores: int = 2

@@ -67,7 +67,7 @@ def settings_of(text: str) -> dict[str, float]:
     found: dict[str, float] = {}
     for part in filter(None, text.split(",")):
         name, _, value = part.partition("=")
-        number = re.fullmatch(r"(\d+(?:\.\d+)?)([KMG]?)", value)
+        number = re.fullmatch(r"(\d{1,12}(?:\.\d{1,6})?)([KMG]?)", value)
         if name not in _SETTABLE or number is None or float(number[1]) <= 0:
             raise wrong_setting(
                 f"CPU_MACHINE={text!r}: {part!r} is no figure of a processor",

@@ -337,7 +337,7 @@ def _weight(way: _Way, access: Access, order: list[int]) -> float:
         return weight
     step = access.strides[last]
     if step is None or abs(step) * access.itemsize > max(run, 2 * LINE):
-        weight *= max(1.0, 4 * LINE / max(LINE, visited)) ** way.cpu.jump
+        weight *= max(1.0, 4 * LINE / max(LINE, visited)) ** min(1.0, way.cpu.jump)
     return weight
 
 

@@ -75,7 +75,19 @@ def test_another_architecture_has_the_usual_figures(monkeypatch: pytest.MonkeyPa
     assert cpu_of("a target without a row") == Cpu()
 
 
-@pytest.mark.parametrize("text", ["cores", "cores=", "cores=0", "l4=1M", "l2=1T", "cores=-1"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cores",
+        "cores=",
+        "cores=0",
+        "l4=1M",
+        "l2=1T",
+        "cores=-1",
+        "l2=" + "9" * 400,
+        "alu=0." + "0" * 320 + "1",
+    ],
+)
 def test_a_wrong_figure_is_an_error(text: str) -> None:
     with pytest.raises(EnvError, match="is no figure of a processor"):
         settings_of(text)

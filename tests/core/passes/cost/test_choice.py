@@ -14,6 +14,7 @@ import pytest
 
 from core import Tensor
 from core.hardware.cpu import Cpu, cpu_of
+from core.hardware.host import settings_of
 from core.passes.cost.cpu import predicted
 from core.passes.cost.nest import Nest
 from core.passes.cost.plan import opts_of, plain
@@ -68,6 +69,13 @@ def test_more_work_takes_longer(grown: tuple[int, int, int]) -> None:
 def test_more_bytes_take_longer() -> None:
     times = [best(read(kernel_of(Tensor.empty(1 << n) * 2))) for n in range(10, 26, 3)]
     assert times == sorted(times)
+
+
+def test_whatever_figures_are_set_there_is_a_prediction() -> None:
+    for setting in ("jump=1000", "cores=0.5,l1=0.1,registers=0.1", "alu=0.000001"):
+        figures = settings_of(setting).items()
+        cpu = replace(CPU, **{name: type(getattr(CPU, name))(x) for name, x in figures})
+        assert best(read(kernel_of(product(64, 64, 64))), cpu) > 0, setting
 
 
 def test_smaller_caches_never_help() -> None:
