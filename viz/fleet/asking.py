@@ -10,6 +10,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from decimal import Decimal
+from math import isfinite
 from typing import Any, Final
 
 from core.errors import TraceError
@@ -66,8 +67,16 @@ class Tables:
             table: _source(folder, files[table], columns)
             for table, columns in {**_OF_RUNS, **CONTENTS}.items()
         }
-        for table in held:
-            self._db.execute(f"CREATE TABLE {table} AS {self._sources.pop(table)}")
+        try:
+            for table in held:
+                self._db.execute(f"CREATE TABLE {table} AS {self._sources.pop(table)}")
+        except duckdb.Error as error:
+            self._db.close()
+            raise TraceError(
+                f"a table of the folder cannot be read ({_line(error)})",
+                folder.address,
+                "remove that file, and pack its runs again",
+            ) from error
         self._db.execute(f"SET memory_limit = '{MEMORY}'")
         allowed = ", ".join(map(_quoted, folder.roots))
         self._db.execute(f"SET allowed_directories = [{allowed}]")
@@ -84,8 +93,9 @@ class Tables:
         """See `ask`."""
         duckdb = self._duckdb
         try:
+            sql.encode()
             statements = duckdb.extract_statements(sql)
-        except duckdb.Error as error:
+        except (UnicodeEncodeError, duckdb.Error) as error:
             raise TraceError(f"this query failed: {_line(error)}", sql) from error
         if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
             raise TraceError("this query failed: a query only reads", sql, "give one SELECT")
@@ -134,10 +144,10 @@ def _quoted(text: str) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON has it: dates and lists as text."""
-    if isinstance(value, Decimal):
-        return float(value)
-    return value if isinstance(value, int | float | str | None) else str(value)
+    """A value as JSON has it: dates and lists as text, NULL for what is no number."""
+    if isinstance(value, Decimal | float):
+        return float(value) if isfinite(value) else None
+    return value if isinstance(value, int | str | None) else str(value)
 
 
 def _line(error: Exception) -> str:

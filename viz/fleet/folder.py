@@ -211,15 +211,23 @@ class RemoteFolder:
         except (FileExistsError, OSError) as error:
             self._files.invalidate_cache()
             try:
-                said = self._files.cat_file(path).decode().split()
+                renewed = _renewed(self._files.cat_file(path))
             except FileNotFoundError:
                 if isinstance(error, FileExistsError):
                     return False  # it has just been given back
                 raise error from None
-            if time.time() - float(said[1]) > _LEASE:
+            if abs(time.time() - renewed) > _LEASE:
                 self.remove(_LOCK)
             return False
 
 
 def _signed(own: str) -> bytes:
     return f"{own} {time.time():.0f}".encode()
+
+
+def _renewed(lock: bytes) -> int:
+    """The second in which a lock was signed last; 0 for what no packer has written."""
+    try:
+        return int(lock.split()[1])
+    except (IndexError, ValueError):
+        return 0

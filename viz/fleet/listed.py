@@ -113,7 +113,7 @@ class Fleet:
         if not rows:
             raise TraceError("this run is not among the packed ones", run)
         path = Path(str(rows[0][0] or ""))
-        if not path.is_file():
+        if not _is_there(path):
             raise TraceError(
                 "the trace of this run is not there any more",
                 str(path),
@@ -125,7 +125,7 @@ class Fleet:
         """The youngest run whose trace is there. Raises TraceError."""
         sql = "SELECT path FROM runs WHERE path <> '' ORDER BY time DESC LIMIT 1000"
         for (path,) in self._ask(sql):
-            if Path(path).is_file():
+            if _is_there(Path(path)):
                 return Path(path)
         raise TraceError(
             "none of the youngest runs' traces is where it was packed from",
@@ -151,6 +151,13 @@ class Fleet:
                 self._tables = Tables(self.folder, held=("runs",))
                 self._batches, self._read = batches, None
             return self._tables
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name that no file can have
+        return False
 
 
 _TOTALS: Final = "SELECT count(*), count(DISTINCT commit), min(time), max(time) FROM runs"

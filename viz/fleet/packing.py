@@ -170,8 +170,16 @@ def _column(folder: Folder, names: Sequence[str], column: str) -> Iterator[str]:
     parquet = module("pyarrow.parquet")
     for name in names:
         if name.endswith(".parquet"):
-            table = parquet.ParquetFile(folder.read(name)).read(columns=[column])
-            yield from table[column].to_pylist()
+            try:
+                table = parquet.ParquetFile(folder.read(name)).read(columns=[column])
+                found = table[column].to_pylist()
+            except (ValueError, KeyError) as error:  # what pyarrow raises
+                raise TraceError(
+                    f"{name} is not a table of packed runs ({error})",
+                    folder.address,
+                    "remove that file, and pack its runs again",
+                ) from error
+            yield from found
 
 
 def _remove_leftovers(folder: Folder) -> None:

@@ -114,7 +114,8 @@ class Runs:
             sql, given = f"SELECT * FROM ({sql}) AS t(run, of, value) WHERE of = ?", (only,)
         values: dict[str, dict[str, float]] = {}
         for run, of, value in self._tables.ask(sql, parameters=given)[1]:
-            values.setdefault(str(of), {})[str(run)] = float(value)
+            if value is not None:
+                values.setdefault(str(of), {})[str(run)] = float(value)
         for of, by_run in values.items():
             for program, commits in self._of.items():
                 if any(run in by_run for runs in commits.values() for run in runs):

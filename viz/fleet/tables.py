@@ -7,6 +7,7 @@ passes, rules and nodes are those of the run. Never writes.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -186,8 +187,8 @@ def packed(store: Store, number: str, redact: bool = False) -> Packed:
         "texts": texts,
         "checks": _checks(store),
     }
-    day = head["time"][:10] or "unknown"
-    return Packed(head, day, tables, {"sources": sources, "nodes": nodes})
+    day = re.match(r"\d{4}-\d\d-\d\d", head["time"], re.ASCII)
+    return Packed(head, day[0] if day else "unknown", tables, {"sources": sources, "nodes": nodes})
 
 
 def _scopes(store: Store, kernels: Mapping[int, str]) -> Iterator[tuple[Any, Any, int, str]]:

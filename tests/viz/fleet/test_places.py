@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import errno
 import json
+import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import fsspec
+import pyarrow
 import pytest
+from pyarrow import parquet
 
 import viz
 from core import Tensor
 from core.errors import TraceError
-from viz.fleet.asking import ask
+from viz.fleet.asking import Tables, ask
 from viz.fleet.folder import Folder, LocalFolder, folder_at
 from viz.fleet.listed import PAGE, Fleet
 from viz.fleet.packing import drop_before, pack
+from viz.views.store import Store
 
 
 @pytest.fixture(scope="module")
@@ -138,3 +143,73 @@ def test_what_the_page_asks(traces: list[Path], tmp_path: Path) -> None:
         fleet.trace("nothing")
     assert fleet.youngest() == traces[-1]
     json.dumps([summary, listed, series], allow_nan=False)
+
+
+@pytest.mark.parametrize("content", [b"", b"x", b"\xff", b"x nan", b"x 99999999999"])
+def test_a_lock_that_no_packer_renews_is_taken(
+    content: bytes, traces: list[Path], memory: Folder
+) -> None:
+    files = fsspec.filesystem("memory")
+    files.makedirs("/runs", exist_ok=True)
+    files.pipe_file("/runs/.packing", content)
+    assert pack(traces[:1], memory).packed == 1
+
+
+def test_a_run_lies_in_the_folder_whatever_its_date(
+    traces: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = Store.run
+    monkeypatch.setattr(Store, "run", lambda self: {**run(self), "started": "../../../.."})
+    folder = tmp_path / "deep" / "runs"
+    assert pack(traces[:1], LocalFolder(folder)).packed == 1
+    assert all(path.is_relative_to(folder) for path in tmp_path.rglob("*.parquet"))
+    assert ask(LocalFolder(folder), "SELECT DISTINCT date FROM matches")[1] == [("unknown",)]
+
+
+@pytest.mark.parametrize("table", ["runs", "sources"])
+def test_a_file_that_is_no_table_is_an_error(
+    table: str, traces: list[Path], tmp_path: Path
+) -> None:
+    folder = LocalFolder(tmp_path)
+    pack(traces[:1], folder)
+    (name,) = folder.names(table)
+    folder.write(name, b"junk")
+    with pytest.raises(TraceError, match=f"{name} is not a table of packed runs"):
+        pack(traces, folder)
+    with pytest.raises(TraceError, match=r"Parquet"):
+        Tables(folder, held=(table,))
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "value"),
+    [
+        ("runs", "seconds", math.nan),
+        ("rules", "us", math.inf),
+        ("rules", "us", None),
+        ("runs", "path", "x" * 100_000),
+    ],
+)
+def test_the_page_can_show_whatever_is_in_the_tables(
+    table: str, column: str, value: object, traces: list[Path], tmp_path: Path
+) -> None:
+    folder = LocalFolder(tmp_path)
+    pack(traces[:1], folder)
+    ((rule, run),) = ask(folder, "SELECT min(rule), min(run_id) FROM rules")[1]
+    (name,) = folder.names(table)
+    rows = parquet.read_table(str(tmp_path / name), partitioning=None)
+    at, field = rows.schema.get_field_index(column), rows.schema.field(column)
+    changed = pyarrow.array([value] * rows.num_rows).cast(field.type)
+    parquet.write_table(rows.set_column(at, field, changed), tmp_path / name)
+    fleet = Fleet(folder)
+    json.dumps(
+        [fleet.summary(), fleet.runs("", "time", 0), fleet.series("rule-time", rule)],
+        allow_nan=False,
+    )
+    with suppress(TraceError):
+        fleet.trace(run)
+
+
+def test_a_query_that_is_no_text_is_an_error(traces: list[Path], tmp_path: Path) -> None:
+    pack(traces[:1], LocalFolder(tmp_path))
+    with pytest.raises(TraceError, match="this query failed"):
+        ask(LocalFolder(tmp_path), "SELECT '\udcff'")
