@@ -159,7 +159,11 @@ def test_a_run_lies_in_the_folder_whatever_its_date(
     traces: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = Store.run
-    monkeypatch.setattr(Store, "run", lambda self: {**run(self), "started": "../../../.."})
+
+    def hostile(store: Store) -> dict[str, Any]:
+        return {**run(store), "started": "../../../.."}
+
+    monkeypatch.setattr(Store, "run", hostile)
     folder = tmp_path / "deep" / "runs"
     assert pack(traces[:1], LocalFolder(folder)).packed == 1
     assert all(path.is_relative_to(folder) for path in tmp_path.rglob("*.parquet"))
@@ -188,6 +192,7 @@ def test_a_file_that_is_no_table_is_an_error(
         ("rules", "us", None),
         ("runs", "path", "x" * 100_000),
     ],
+    ids=["NaN", "infinite", "NULL", "a name too long for a file"],
 )
 def test_the_page_can_show_whatever_is_in_the_tables(
     table: str, column: str, value: object, traces: list[Path], tmp_path: Path
@@ -196,7 +201,7 @@ def test_the_page_can_show_whatever_is_in_the_tables(
     pack(traces[:1], folder)
     ((rule, run),) = ask(folder, "SELECT min(rule), min(run_id) FROM rules")[1]
     (name,) = folder.names(table)
-    rows = parquet.read_table(str(tmp_path / name), partitioning=None)
+    rows = parquet.ParquetFile(tmp_path / name).read()
     at, field = rows.schema.get_field_index(column), rows.schema.field(column)
     changed = pyarrow.array([value] * rows.num_rows).cast(field.type)
     parquet.write_table(rows.set_column(at, field, changed), tmp_path / name)
