@@ -22,7 +22,7 @@ class Kind:
     `families`: the targets that it is made for, by a renderer, or by a tool of another text; none
     for a report. `loaded` for the families whose devices load it. `tools`: only where programs are
     installed that uopviz does not bring. `rendered`: the module of its name in this folder makes it
-    of a linear program.
+    of a linear program. `lasts`: another run of the same program has the same text, on any machine.
     """
 
     name: str
@@ -33,6 +33,7 @@ class Kind:
     loaded: tuple[Family, ...] = ()
     tools: bool = False
     rendered: bool = False
+    lasts: bool = True
 
 
 SEARCH: Final = "search"
@@ -50,8 +51,8 @@ KINDS: Final = (
     Kind("sass", "SASS", "asm", ".sass", ("nvidia",), tools=True),
     # reports of what is decided outside of rewrites: in kernels, then in schedules
     Kind("linear", "Linear program", "text", ".txt"),
-    Kind("choice", "Choice of opts", "text", ".txt"),
-    Kind(SEARCH, "Search", "text", ".txt"),
+    Kind("choice", "Choice of opts", "text", ".txt", lasts=False),
+    Kind(SEARCH, "Search", "text", ".txt", lasts=False),
     Kind("grouping", "Grouping", "text", ".txt"),
     Kind("order", "Order of kernels", "text", ".txt"),
     Kind("memory", "Memory plan", "text", ".txt"),

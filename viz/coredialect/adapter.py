@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 import core
-from core.render.kinds import KINDS, SEARCH
+from core.render.kinds import KINDS
 from core.target import targets
 from viz.coredialect.arguments import lasting, spell
 from viz.coredialect.facts import CoreFacts
@@ -38,7 +38,7 @@ DIALECT: Final = Dialect(
             language=kind.language,
             ending=kind.ending,
             families=() if kind.tools else kind.families,
-            lasts=kind.name != SEARCH,
+            lasts=kind.lasts,
         )
         for kind in KINDS
     ),

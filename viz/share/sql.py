@@ -308,8 +308,10 @@ def _events(file: TraceFile, wanted: int) -> Iterable[Sequence[Any]]:
     steps: dict[int, int] = {}
     for arrays in file.event_blocks.all():
         rows = zip(arrays.kind.tolist(), arrays.rewrite.tolist(), arrays.row.tolist(), strict=True)
+        matches = arrays.match[:, : MatchField.SIGNATURE].copy()
+        matches[:, MatchField.NS] //= 1000  # as microseconds
         numbers = {
-            schema.MATCH: arrays.match[:, : MatchField.SIGNATURE],
+            schema.MATCH: matches,
             schema.REBUILD: arrays.rebuild,
             schema.DECLINE: arrays.decline,
         }[wanted]

@@ -90,7 +90,7 @@ def test_a_gradient_of_what_was_overwritten_is_wrong(monkeypatch: pytest.MonkeyP
 
     def all_of_them(g: Tensor, x: Tensor, values: Tensor, index: Tensor, how: Scatter) -> Any:
         shape = room["_lengths"](index, values)
-        return room["_cleared"](g, index, how.axis), room["_seen"](g, index, how.axis, shape)
+        return room["_cleared"](g, index, how.axis, shape), room["_seen"](g, index, how.axis, shape)
 
     monkeypatch.setattr(scattering, "_replaced", all_of_them)
     assert list(blamed(judged(lambda: weighed(PROGRAMS["put"])))) == ["derivative"]

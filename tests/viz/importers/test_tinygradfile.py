@@ -86,7 +86,7 @@ def imported(tmp_path: Path, data: bytes) -> Store:
     (tmp_path / "rewrites.pkl").write_bytes(data)
     path = tmp_path / "run.viz"
     dumps = [str(tmp_path / "rewrites.pkl")]
-    import_dumps(argparse.Namespace(dumps=dumps, output=str(path), open=False))
+    import_dumps(argparse.Namespace(dumps=dumps, output=str(path), open=False, sources=None))
     return Store(path)
 
 

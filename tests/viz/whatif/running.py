@@ -28,8 +28,8 @@ def record(path: Path) -> None:
 @cache
 def _recorded() -> bytes:
     """Recorded once: what is compiled in a process is kept, and not compiled again."""
-    a = Tensor(np.arange(48, dtype=np.float32).reshape(6, 8) / 48).realize()
-    b = Tensor(np.arange(40, dtype=np.float32).reshape(8, 5) / 40).realize()
+    a = Tensor(np.arange(102, dtype=np.float32).reshape(6, 17) / 102).realize()
+    b = Tensor(np.arange(85, dtype=np.float32).reshape(17, 5) / 85).realize()
     with TemporaryDirectory() as folder:
         path = Path(folder) / "run.viz"
         with viz.record(path):

@@ -37,7 +37,8 @@ def test_smaller_kernels_are_kernels(case: Any) -> None:
 
 
 def test_a_kernel_that_fails_is_made_smaller() -> None:
-    made = minimise(conv(2, 4, 6).ast, CPU, Variant(skip=("reduce_in_loop", "mul_one")), 30)
+    variant = Variant(skip=("reduce_in_loop", "mul_one"), opts="")
+    made = minimise(conv(2, 4, 6).ast, CPU, variant, 30)
     assert made.trouble == Trouble("fails", "pass reduce")
     assert made.variant.skip == ("reduce_in_loop",)
     nodes = made.ast.toposort()
@@ -59,7 +60,7 @@ def test_what_is_left_cannot_be_made_smaller() -> None:
     """Of a product of halves, one REDUCE of one load in float32; no smaller kernel fails."""
     a, b = Tensor.empty(16, 32, dtype="half"), Tensor.empty(32, 8, dtype="half")
     (item,) = (a @ b).relu().schedule()
-    made = minimise(item.ast, CPU, Variant(skip=("reduce_in_loop",)), 60)
+    made = minimise(item.ast, CPU, Variant(skip=("reduce_in_loop",), opts=""), 60)
     for other, less in smaller(made.ast, made.variant):
         assert trouble_with(other, CPU, less) != made.trouble
     nodes = made.ast.toposort()
