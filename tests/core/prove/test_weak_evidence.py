@@ -11,6 +11,7 @@ from core.prove.samples.sample import Samples
 from core.prove.terms.term import Terms
 from core.runtime.reference.states import kernel_states
 from core.uop import Ops, UOp
+from core.uop.kernelinfo import Opt, OptOps
 from tests.core.passes.kernels import CASES, CPU
 from tests.core.uop.symbols import num, var
 
@@ -86,7 +87,8 @@ def test_the_end_of_a_gate_is_found_where_floats_are_chosen() -> None:
 def test_numbers_that_differ_undecided_are_not_equal() -> None:
     """The exponent of exp2 rounded to the other side: an error of a hundredth of a thousandth."""
     case = next(case for case in (make() for make in CASES) if case.name == "softmax_kernel3x20")
-    states = {state.name: state.root for state in kernel_states(case.ast, CPU)}
+    opts = [Opt(OptOps.UPCAST, 1, 10), Opt(OptOps.UPCAST, 1, 2)]
+    states = {state.name: state.root for state in kernel_states(case.ast, CPU, opts)}
     sink = states["loops"]
     assert isinstance(sink, UOp)
     nearest = float(3 << 22)  # added to a float, it leaves the nearest integer in the last bits

@@ -345,7 +345,7 @@ def test_the_page_is_told_what_can_be_edited(state: State) -> None:
         ("AMD:EMU", "llvm", "gfx942"),
     } <= without
     missing = {e["kind"]: e["missing"] for e in editable if e["missing"]}
-    assert set(missing) <= {"cuda", "hip"}
+    assert set(missing) <= {"cuda", "hip", "opencl"}
 
 
 def test_mixtures_of_what_is_refused_are_refused_or_hold_nothing_of_it(own: str) -> None:
