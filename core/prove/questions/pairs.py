@@ -133,6 +133,7 @@ def _ask(asked: Question, read: Translation, before: UOp, after: UOp) -> None:
         if held is not None:
             a, b = (_given(terms, held, [v for v in s if isinstance(v, Term)]) for s in (a, b))
         _add(asked, a, b, held)
+    _same_arguments(asked)
 
 
 def _is_shaped(before: UOp, after: UOp) -> bool:
@@ -227,12 +228,29 @@ def _overwrites(memory: UOp, at: Term, t: Term) -> bool:
     return inputs and memory in below.toposort()
 
 
+def _of_one_side(asked: Question) -> list[set[UOp]]:
+    """The memory that only `before` reads, and that which only `after` does."""
+    sides = [_memories(side) for side in zip(*((a, b) for a, b, _ in asked.pairs), strict=True)]
+    return [sides[0] - sides[1], sides[1] - sides[0]]
+
+
+def _same_arguments(asked: Question) -> None:
+    """Memory that one side calls an image, and the other one not, is one argument of the kernel."""
+    if not asked.pairs:
+        return
+    only = [[m for m in side if m.op is Ops.DEFINE_GLOBAL] for side in _of_one_side(asked)]
+    for old in only[0]:
+        for new in (m for m in only[1] if m.arg == old.arg):
+            asked.pairs = [
+                (a, _with_memory(asked.terms, b, new, old), c) for a, b, c in asked.pairs
+            ]
+
+
 def _renamed(asked: Question) -> None:
     """The memory that only one side reads, where each side has exactly one: the two correspond."""
     if not asked.pairs:
         return
-    sides = [_memories(side) for side in zip(*((a, b) for a, b, _ in asked.pairs), strict=True)]
-    only = [sides[0] - sides[1], sides[1] - sides[0]]
+    only = _of_one_side(asked)
     if len(only[0]) != 1 or len(only[1]) != 1:
         return
     (old,), (new,) = only

@@ -11,9 +11,10 @@ import pytest
 from core import Tensor
 from core.dtype import IMAGE_SIDE, ImageDType, dtypes
 from core.errors import CompileError, DTypeError
-from core.passes.images import in_two_coordinates
+from core.passes.images import in_two_coordinates, load_of_plain_memory
 from core.passes.pipeline import lower_kernel, run_passes
 from core.passes.schedule.simplify_tensors import simplification
+from core.prove.decide import Checker
 from core.runtime.reference.kernel import evaluate_kernel
 from core.target import targets
 from core.uop import Ops, PatternMatcher, UOp, graph_rewrite
@@ -250,3 +251,13 @@ def test_targets_without_images_have_plain_memory() -> None:
             assert not any(image_of(u) is not None for u in uops)
             kinds = {u.dtype.base.scalar() for u in uops if u.op is Ops.DEFINE_GLOBAL}
             assert kinds == {dtypes.float16, dtypes.float32}
+
+
+def test_an_image_and_its_plain_memory_are_one_argument() -> None:
+    """As the check sees it: of the same place they are equal, of another one not."""
+    at = UOp.variable("at", 0, 40)
+    load = read(IMAGE, at)
+    made = graph_rewrite(load, PatternMatcher([load_of_plain_memory], name="plain"), name="plain")
+    assert made is not load
+    assert Checker().check(load, made).kind == "proved"
+    assert Checker().check(load, made.substitute({at: at + 1})).kind == "differs"
