@@ -311,6 +311,9 @@ def build_parser() -> Parser:
     made.add_argument(
         "--fail-on", metavar="LIST", help="exit with 1 where one of these metrics has grown"
     )
+    made.add_argument(
+        "--html", metavar="FILE", help="also write the changes with their figures as an HTML file"
+    )
     printing_json(made)
     printing(made)
 

@@ -48,6 +48,11 @@ class Change:
         return abs(log(self.ratio)) if 0 < self.ratio < inf else inf
 
 
+def interval_text(low: float | None, high: float | None) -> str:
+    """The interval of a ratio; what had been 0 before has none."""
+    return "new" if low in (None, inf) else f"{low:.3g} to {high:.3g}"
+
+
 def changes(series: Sequence[Sequence[float]]) -> list[Change]:
     """The changes of a series: the values of each commit."""
     found: list[Change] = []

@@ -216,7 +216,7 @@ def write_batch(
         for table in CONTENTS:
             _write_contents(folder, f"{table}/{name}", table, own, shared[table])
         for table in sorted(TABLES, key=lambda table: table == "runs"):  # that one last
-            count = _write_table(folder, f"{table}/{name}", table, own)
+            count = write_table(folder, f"{table}/{name}", table, own)
             done.matches += count if table == "matches" else 0
         done.packed += len(own)
 
@@ -239,7 +239,7 @@ def _write_contents(
         known.update(new)
 
 
-def _write_table(folder: Folder, name: str, table: str, runs: Sequence[Packed]) -> int:
+def write_table(folder: Folder, name: str, table: str, runs: Sequence[Packed]) -> int:
     pa = module("pyarrow")
     whole = pa.concat_tables([_arrow_table(table, run) for run in runs]).unify_dictionaries()
     if table in SORTED:

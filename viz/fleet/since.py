@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, Final
 
@@ -58,6 +58,8 @@ class Found:
     change: Change
     runs: tuple[str, str]
     """A run of the commit before, and one of this: their files."""
+    series: Series
+    """That of this program."""
 
 
 def since(folder: Folder, metrics: Sequence[str]) -> list[Found]:
@@ -73,7 +75,8 @@ def _found(runs: Runs, metrics: Sequence[str]) -> list[Found]:
             for change in changes(series.values):
                 before, at = series.runs[change.at - 1][-1], series.runs[change.at][0]
                 key = metric, series.of, series.commits[change.at]
-                made = Found(*key, series.program, 1, change, (runs.path(before), runs.path(at)))
+                files = runs.path(before), runs.path(at)
+                made = Found(*key, series.program, 1, change, files, series)
                 found.setdefault(key, []).append(made)
     order = {commit: at for at, commit in enumerate(runs.commits)}
     merged = [_largest(own) for own in found.values()]
@@ -82,7 +85,7 @@ def _found(runs: Runs, metrics: Sequence[str]) -> list[Found]:
 
 def _largest(found: Sequence[Found]) -> Found:
     one = max(found, key=lambda one: one.change.size)
-    return Found(one.metric, one.of, one.commit, one.program, len(found), one.change, one.runs)
+    return replace(one, programs=len(found))
 
 
 class Runs:

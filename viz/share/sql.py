@@ -3,11 +3,12 @@
 The tables are made in memory from what the strict reader understands, so that a damaged or hostile
 file is no more than missing rows. Only SELECT runs, with the functions listed here. SQLite cannot
 be interrupted within one call of a function, so a query runs in a thread that is left behind where
-it does not end. Never touches the file.
+it does not end, and texts are not padded without bound. Never touches the file.
 """
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future
@@ -60,6 +61,8 @@ FUNCTIONS: Final = frozenset(_LISTED.split())
 """What a query may call: arithmetic on its values, of all versions of SQLite. None loads code,
 opens a file, writes a log, tells addresses of this process or reads structures that others made."""
 _TABLE_FUNCTIONS: Final = ("json_each", "json_tree")
+_PADDED: Final = re.compile(r"%[-+ #0!,]*(\*|\d*)(?:\.(\*|\d*))?l*(.)", re.DOTALL)
+"""A place of a format: its width, its precision, and what is put there."""
 _STEPS: Final = 100_000
 """Instructions of SQLite after which a query looks whether it was stopped."""
 _VALUE: Final = 12
@@ -141,6 +144,8 @@ def _selected(
                 answer.set_exception(error)
 
     db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LENGTH)
+    for name in ("printf", "format"):
+        db.create_function(name, -1, _formatting(denied), deterministic=True)
     db.set_authorizer(_reading_only(denied))
     db.set_progress_handler(stopped.is_set, _STEPS)
     Thread(target=copy_context().run, args=(select,), name="query", daemon=True).start()
@@ -172,6 +177,29 @@ def _paid(rows: Iterable[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
 
 def _numbering(base: int) -> Callable[[Any], Any]:
     return lambda number: number + base if isinstance(number, int) and number else number
+
+
+def _formatting(denied: list[str]) -> Callable[..., Any]:
+    """SQLite's own `format`, but for padding longer than a value can be: SQLite goes on counting
+    what it has no room for, which nothing can stop. Why it refuses is put into `denied`."""
+    own = sqlite3.connect(":memory:", check_same_thread=False)
+
+    def answer(sql: str, *values: Any) -> Any:
+        return own.execute(sql, values).fetchone()[0]
+
+    def formatted(text: Any = None, *values: Any) -> Any:
+        left = iter(values)
+        for *padding, kind in _PADDED.findall("" if text is None else str(text)):
+            for size in padding:
+                asked = next(left, None) if size == "*" else size
+                if abs(answer("SELECT CAST(coalesce(?, 0) AS INTEGER)", asked)) > LENGTH:
+                    denied.append(f"it may not pad a text to more than {LENGTH:,} characters")
+                    raise ValueError(denied[-1])
+            if kind not in "%n":  # those take no value
+                next(left, None)
+        return answer(f"SELECT printf({', '.join('?' * (1 + len(values)))})", text, *values)
+
+    return formatted
 
 
 def _reading_only(denied: list[str]) -> Callable[..., int]:

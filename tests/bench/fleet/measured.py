@@ -2,7 +2,7 @@
 
     python -m tests.bench.fleet.measured [FOLDER] [RUNS]
 
-Recordings and runs that are in FOLDER stay, so that what was ended goes on.
+Recordings, runs and packed runs that are in FOLDER stay, so that what was ended goes on.
 """
 
 from __future__ import annotations
@@ -12,28 +12,36 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from tests.bench.fleet.eras import COMMITS, PLANTED, record_all
+from tests.bench.fleet.eras import COMMITS, PLANTED, era_of, record_all
 from tests.bench.fleet.runs import commit_name, make_runs, read_all
 from tests.bench.measure import machine, table
 from viz.fleet.asking import ask
-from viz.fleet.folder import Folder, folder_at
+from viz.fleet.folder import folder_at
 from viz.fleet.packing import files_of, pack
 from viz.fleet.since import METRICS, Found, since
+from viz.fleet.tables import CONTENTS, TABLES
+from viz.read.tracefile import TraceFile
 
 Row = Sequence[object]
+SOME = 100
+"""Runs that are packed to measure it."""
 QUERIES = {
-    "time per rule per commit": "SELECT rule, commit, sum(us) FROM matches GROUP BY ALL",
+    "time per rule per commit": ("SELECT rule, commit, sum(us) FROM matches GROUP BY ALL", "0.5 s"),
     "kernels in which a rule matched": (
-        "SELECT DISTINCT kernel FROM matches WHERE rule = 'gep_of_wide'"
+        "SELECT DISTINCT kernel FROM matches WHERE rule = 'gep_of_wide'",
+        "0.1 s",
     ),
     "runs that have a kernel": (
-        "SELECT kernel, count(DISTINCT run_id) FROM kernels GROUP BY ALL ORDER BY 2 DESC"
+        "SELECT kernel, count(DISTINCT run_id) FROM kernels GROUP BY ALL ORDER BY 2 DESC",
+        "",
     ),
 }
+"""With the time that they may take."""
 
 
 def figures(folder: Path, runs: int = 1000) -> str:
@@ -48,55 +56,79 @@ def measured(folder: Path, runs: int) -> Iterator[Row]:
     recordings.mkdir(parents=True, exist_ok=True)
     recorded = record_all(recordings, _tell)
     traces = make_runs(read_all(recorded), folder / "runs", runs, _tell)
+    some = traces[:: max(1, runs // SOME)]
     with tempfile.TemporaryDirectory(dir=folder) as place:
-        to = folder_at(place)
-        cpu, done = _cpu(lambda: pack(traces, to))
-        yield "runs, matches", f"{done.packed:,}, {done.matches:,}", ""
-        yield "pack, CPU of 100 runs", f"{cpu * 100 / runs:.1f} s", "30 s"
-        for kind in (
-            "matches",
-            "launches",
-            "passes",
-            "rules",
-            "kernels",
-            "texts",
-            "sources",
-            "nodes",
-        ):
-            size = sum(Path(to.located(name)).stat().st_size for name in files_of(to, kind))
-            each = f"{size / done.matches:.2f} bytes a match"
-            yield (
-                f"table {kind}",
-                f"{size / 1e6:.1f} MB, {each}",
-                "4 bytes" if kind == "matches" else "",
-            )
-        cpu, done = _cpu(lambda: pack(traces, to))
-        yield f"pack again, {done.known:,} known", f"{cpu:.1f} s of CPU", ""
-        for name, sql in QUERIES.items():
-            seconds = [_wall(lambda sql=sql: ask(to, sql)) for _ in range(5)]
-            yield name, f"{statistics.median(seconds):.2f} s", ""
-        begun = time.perf_counter()
-        found = since(to, [*METRICS])
-        yield "since, all metrics", f"{time.perf_counter() - begun:.1f} s", ""
-        yield from judged(to, found)
+        cpu, done = _cpu(lambda: pack(some, folder_at(place)))
+    yield f"pack, CPU of {SOME} runs", f"{cpu * SOME / done.packed:.1f} s", "30 s"
+    to = folder_at(folder / "packed")
+    pack(traces, to, tell=lambda share, name: _tell(f"{share:.0%} {name}"))
+    cpu, done = _cpu(lambda: pack(traces, to))
+    yield f"pack again, {done.known:,} known", f"{cpu:.1f} s of CPU", ""
+    ((matches,),) = ask(to, "SELECT count(*) FROM matches")[1]
+    yield "matches", f"{matches:,}", ""
+    for kind in (*TABLES, *CONTENTS):
+        size = sum(Path(to.located(name)).stat().st_size for name in files_of(to, kind))
+        said = f"{size / 1e6:.1f} MB, {size / matches:.2f} bytes a match"
+        yield f"table {kind}", said, "4 bytes" if kind == "matches" else ""
+    for name, (sql, mark) in QUERIES.items():
+        seconds = [_wall(lambda sql=sql: ask(to, sql)) for _ in range(5)]
+        yield name, f"{statistics.median(seconds):.2f} s", mark
+    begun = time.perf_counter()
+    found = since(to, [*METRICS])
+    yield "since, all metrics", f"{time.perf_counter() - begun:.1f} s", ""
+    yield from judged(found, counted(recorded))
 
 
-def judged(folder: Folder, found: Sequence[Found]) -> Iterator[Row]:
-    """What of the planted changes was named, and what else: a change that is none by the counts of
-    the traces themselves."""
+def counted(
+    recorded: Mapping[tuple[int, str], Sequence[Path]],
+) -> dict[tuple[int, str, str], set[tuple[int, int]]]:
+    """By compiler, program and rule: the matches and declines that its recordings have."""
+    found: dict[tuple[int, str, str], set[tuple[int, int]]] = {}
+    for (era, program), paths in recorded.items():
+        for path in paths:
+            with closing(TraceFile(path)) as file:
+                file.refresh()
+                counts: dict[str, tuple[int, int]] = {}
+                for (_, rule), (matches, declines, _) in file.totals.items():
+                    name = file.rules[rule].name
+                    before = counts.get(name, (0, 0))
+                    counts[name] = before[0] + matches, before[1] + declines
+            for name, count in counts.items():
+                found.setdefault((era, program, name), set()).add(count)
+    return found
+
+
+def judged(
+    found: Sequence[Found], counts: Mapping[tuple[int, str, str], set[tuple[int, int]]]
+) -> Iterator[Row]:
+    """What of the planted changes was named, and what else: rules named with a commit that are not
+    the planted one, and that the compilers before and after it called equally often."""
     commits = {commit_name(one.commit): one for one in PLANTED}
     named = {one.commit for one in found}
     yield "planted commits named", f"{len(named & {*commits})} of {len(PLANTED)}", "5"
     yield "other commits named", len(named - {*commits}), "0"
-    for commit, one in commits.items():
-        said = [f for f in found if f.commit == commit]
-        rule = (
-            ""
-            if not one.rule
-            else f", {one.rule}: {'named' if any(f.of == one.rule for f in said) else 'NOT NAMED'}"
+    others: set[tuple[str, str]] = set()
+    wrong: set[tuple[str, str]] = set()
+    for commit, planted in commits.items():
+        said = [one for one in found if one.commit == commit]
+        rules = {one.of: one.program for one in said if one.metric.startswith("rule-")}
+        it = "named" if planted.rule in rules else "NOT NAMED"
+        rule = f", {planted.rule}: {it}" if planted.rule else ""
+        metrics = ", ".join(sorted({one.metric for one in said}))
+        yield (
+            f"commit {planted.commit}: {planted.name}{rule}",
+            f"{len(said)} figures of {metrics}",
+            "",
         )
-        metrics = ", ".join(sorted({f.metric for f in said}))
-        yield f"commit {one.commit}: {one.name}{rule}", f"{len(said)} figures of {metrics}", ""
+        era = era_of(planted.commit)
+        for name, program in rules.items():
+            if name != planted.rule:
+                others.add((commit, name))
+                before, after = (counts.get((at, program, name)) for at in (era - 1, era))
+                if before == after:
+                    wrong.add((commit, name))
+    yield "other rules named with them, by calls that changed", len(others - wrong), ""
+    yield "other rules named, though called as before", len(wrong), "0"
 
 
 def _cpu(work: Callable[[], Any]) -> tuple[float, Any]:

@@ -23,9 +23,9 @@ def main() -> None:
     ast = (left @ right).schedule()[-1].ast
     observer = attached()
     with context(KERNEL, "kernel"):
-        texts = sources_for(ast, targets[GPU])
-        for text in texts if observer is not None else ():
-            observer.artifact(text.kind, GPU, text.text, text.lines, text.facts)
+        for text in sources_for(ast, targets[GPU]):
+            if observer is not None:
+                observer.artifact(text.kind, GPU, text.text, text.lines, text.facts)
     sys.argv[1:] = ["core", *sys.argv[1:]]
     program.main()
 

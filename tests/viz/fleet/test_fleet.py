@@ -94,7 +94,7 @@ def test_a_packer_that_is_ended_leaves_nothing_half(
 ) -> None:
     folder, left = tmp_path / "runs", [at]
     pack(traces[:2], folder)
-    write = packing._write_table
+    write = packing.write_table
 
     def ended(*arguments: Any) -> int:
         if not left[0]:
@@ -102,7 +102,7 @@ def test_a_packer_that_is_ended_leaves_nothing_half(
         left[0] -= 1
         return write(*arguments)
 
-    monkeypatch.setattr(packing, "_write_table", ended)
+    monkeypatch.setattr(packing, "write_table", ended)
     with pytest.raises(KeyboardInterrupt):
         pack(traces, folder)
     monkeypatch.undo()
@@ -254,8 +254,15 @@ def test_commits_that_changed_something_are_named(
         ("kernels", "commit6")
     }
     assert {at for _, _, at in found} == {"commit3", "commit5", "commit6"}
-    assert main(["since", to, "--metric", "rule-matches", "--fail-on", "kernels"]) == 0
-    assert "commit3" in capsys.readouterr().out
+    html = tmp_path / "changes.html"
+    named = ["--metric", "rule-matches", "--fail-on", "kernels", "--html", str(html)]
+    assert main(["since", to, *named]) == 0
+    assert "commit3" in capsys.readouterr().out and "commit3" in html.read_text()
+    assert main(["since", to, *named]) == 0, "an earlier report is replaced"
+    html.write_text("something else")
+    assert main(["since", to, *named]) == 2
+    assert html.read_text() == "something else"
+    capsys.readouterr()
     assert main(["query", to, "SELECT count(*) FROM runs"]) == 0
     assert "36" in capsys.readouterr().out
     assert main(["pack", "--to", to, "--drop-before", "2026-01-02"]) == 0

@@ -4,6 +4,7 @@ than compute."""
 from __future__ import annotations
 
 import signal
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -57,6 +58,34 @@ def test_a_function_that_does_not_end(trace: Path, number: int, code: int, said:
 def test_values_have_a_largest_length(value: str) -> None:
     with pytest.raises(TraceError, match="too big"):
         run_query((), f"select {value}")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "printf('%.*c', 2147483647, 'x')",
+        "format('%.2147483647c', 'x')",
+        "printf('%d %n%%%-*.*c', 1, 3, '2147483647 and more', 'x')",
+    ],
+)
+def test_padding_has_a_largest_length(call: str) -> None:
+    """SQLite counts to the length, beyond any time limit, though it has no room for the text."""
+    with pytest.raises(TraceError, match="may not pad"):
+        run_query((), f"select {call}")
+
+
+def test_texts_are_formatted_as_by_sqlite() -> None:
+    own = sqlite3.connect(":memory:")
+    for call in (
+        "printf()",
+        "printf(NULL)",
+        "printf('%d')",
+        "printf('%5.2f|%-5s|%05d|%,d|%s|%!g', 1.234, 'a', 3, 1234567, NULL, 0.1)",
+        "format('%*d %.*f %d', 5, 1, 2, 1.2345, 4000000000)",
+        "printf('%q %Q %w %%', 'it''s', 'b', 'c')",
+    ):
+        assert run_query((), f"select {call}")[1] == own.execute(f"select {call}").fetchall()
+    own.close()
 
 
 @pytest.mark.parametrize(
