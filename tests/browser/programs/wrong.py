@@ -25,5 +25,5 @@ def mul_one(x: UOp) -> UOp:
 with context("made by hand", "kernel"):
     graph_rewrite(UOp.sink(X * 1 - 3), PatternMatcher([mul_one, swapped]), name="tidy")
 a = Tensor([n / 102 for n in range(102)]).reshape(6, 17).realize()
-b = Tensor([n / 85 for n in range(85)]).reshape(17, 5).realize()
+b = Tensor([n / 136 for n in range(136)]).reshape(17, 8).realize()
 (a @ b).realize()
