@@ -235,7 +235,7 @@ def test_a_real_run(tmp_path: Path) -> None:
         assert " ".join(page["opts"]) == " ".join(kernel["opts"]) == applied_opts(again)
     totals, told = Counter[str](), store.rule_totals()
     for row in told["rows"]:
-        totals[row["rule"]] += row["tryUs"]
+        totals[row["rule"]] += row["tryUs"] or 0
     for silent in told["silent"]:
         for rule, us in zip(silent["id"], silent["us"], strict=True):
             totals[store.rule_name(rule)] += us
