@@ -234,8 +234,8 @@ class KernelReader:
         return 0 < node <= self._file.nodes.count
 
     def artifacts(self, context: Context, say: Callable[[str], str] = str) -> list[dict[str, Any]]:
-        """The texts that the trace has of a kernel or schedule, in the form of the page, as `say`
-        words them. Raises BudgetError."""
+        """The texts that the trace has of a kernel or schedule, in the form of the page and the
+        dialect's order, as `say` words them. Raises BudgetError."""
         return self._artifacts(context, say)[0]
 
     def _artifacts(
@@ -243,7 +243,11 @@ class KernelReader:
     ) -> tuple[list[dict[str, Any]], dict[int, None]]:
         """`artifacts`, and the nodes of texts of which nothing says that they come from an AST, as
         in traces of other compilers: their lines come from the nodes themselves."""
-        recorded, ast = self.recorded(context), self.ast(context)
+        preferred = {kind: at for at, kind in enumerate(self._dialect.dialect.kinds)}
+        recorded = sorted(
+            self.recorded(context), key=lambda one: preferred.get(one.kind, len(preferred))
+        )
+        ast = self.ast(context)
         alone: dict[int, None] = {}
         if not recorded:
             return [], alone
