@@ -12,6 +12,12 @@ const INKS = ["--o-alu", "--o-red", "--o-mem", "--o-view", "--o-range", "--o-dev
 const [LEFT, RIGHT, TOP, FOOT] = [72, 12, 10, 22];
 type Program = FleetSeries["programs"][number];
 
+/** "rule-time" as words. */
+function words(metric: string): string {
+  const [first, ...rest] = metric.replace(/^(rule|pass)-/, "").split("-");
+  return [first![0]!.toUpperCase() + first!.slice(1), ...rest].join(" ");
+}
+
 export function Figure() {
   const known = series.value;
   const { metric } = fleetLink.value;
@@ -27,7 +33,7 @@ export function Figure() {
         >
           {fleet.value!.metrics.map((m) => (
             <option key={m.name} value={m.name}>
-              {m.name}, per {m.of}
+              {words(m.name)} of each {m.of}
             </option>
           ))}
         </select>
