@@ -55,11 +55,10 @@ FUZZ: tuple[tuple[str, str, int], ...] = (
     ("the demo on all targets", "tests/test_demo.py", 1),
     # 10,000 expressions
     ("64-bit integers on WEBGPU", "tests/core/runtime/webgpu/test_wide.py", 625),
-    ("digits on WEBGPU", "tests/core/runtime/webgpu/test_digits.py", 88),
     # 5,000 loads each
     ("gated loads of images", "tests/core/passes/test_images.py", 500),
     ("gated loads of images on OPENCL", "tests/core/runtime/opencl/test_images.py", 500),
-    ("digits on OPENCL", "tests/core/runtime/opencl/test_digits.py", 88),
+    ("digits on WEBGPU and OPENCL", "tests/core/runtime/test_digits.py", 88),
 )
 """Title, file, and cases of each of its tests."""
 CONFORMANCE = 2_500

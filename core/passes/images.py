@@ -8,6 +8,7 @@ than a texel chooses from it; a store of less is an error. Never changes which v
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import reduce
 from math import gcd
 from operator import and_
@@ -125,13 +126,13 @@ def coordinates(place: UOp, offset: UOp) -> UOp | None:
         return None
     gate = gate_of(place)
     held = _element_of(offset)
-    held, limited = (held, {}) if gate is None else _limited(held, gate)
+    held, sums = (held, {}) if gate is None else _with_variables(held, gate)
     texel = held // TEXEL
     wanted = UOp.sink(texel % image.width, texel // image.width)
     wanted = graph_rewrite(wanted, symbolic_index, name="images: one coordinate")
-    if limited:
+    if sums:
         name = "images: where the gate holds"
-        wanted = graph_rewrite(wanted, symbolic_index, name=name, substituting=limited)
+        wanted = graph_rewrite(wanted, symbolic_index, name=name, substituting=sums)
     pair = UOp.vectorize(*(u.cast(dtypes.index) for u in wanted.src))
     return texel_at(place.src[0], pair, gate)
 
@@ -143,28 +144,45 @@ def _element_of(offset: UOp) -> UOp:
     return offset.src[0].src[0] if whole and offset.src[0].src[1] is four else offset
 
 
-def _limited(offset: UOp, gate: UOp) -> tuple[UOp, Mapping[UOp, UOp]]:
-    """An offset with a variable for each sum in it that its gate limits; and what these are."""
-    total, limited = exact(offset), dict[UOp, UOp]()
+def _with_variables(offset: UOp, gate: UOp) -> tuple[UOp, Mapping[UOp, UOp]]:
+    """An offset where a variable stands for each sum that its gate bounds, so that coordinates are
+    worked out with these bounds; and what each variable stands for."""
+    total, sums = exact(offset), dict[UOp, UOp]()
     for x, (low, high) in (implied(gate) or {}).items():
-        part = exact(x)
-        times = _times(total, part.terms)
-        if not times and low == 1 and _is_positive(part):
-            # at least one term is at least 1: so is a sum of them that counts each more often
-            part = make(((u, total.terms.get(u, 0)) for u in part.terms), 0)
-            if len(part.terms) < len(exact(x).terms) or min(part.terms.values()) < 0:
-                continue
-            times = part.gcd
-            part = make(((u, f // times) for u, f in part.terms.items()), 0)
-            low, high = min(part.terms.values()), part.high
-        if not times or x.dtype is not offset.dtype:
+        bounded = _bounded(total, exact(x), low, high)
+        if bounded is None or x.dtype is not offset.dtype:
             continue
-        number = UOp.variable(f"_limited{len(limited)}", low, high, x.dtype)
-        limited[number] = part.node(x)
-        rest = ((u, -times * f) for u, f in part.terms.items())
-        constant = total.constant - times * part.constant
-        total = make((*total.terms.items(), *rest, (number, times)), constant)
-    return total.node(offset), limited
+        number = UOp.variable(f"_sum{len(sums)}", bounded.low, bounded.high, x.dtype)
+        sums[number] = bounded.sum.node(x)
+        rest = ((u, -bounded.times * f) for u, f in bounded.sum.terms.items())
+        constant = total.constant - bounded.times * bounded.sum.constant
+        total = make((*total.terms.items(), *rest, (number, bounded.times)), constant)
+    return total.node(offset), sums
+
+
+@dataclass(frozen=True, slots=True)
+class _Bounded:
+    """A sum with its bounds, and how many times another one has it."""
+
+    sum: Sum
+    low: int
+    high: int
+    times: int
+
+
+def _bounded(total: Sum, part: Sum, low: int, high: int) -> _Bounded | None:
+    """The sum in `total` that is bounded because `part` is in low..high; None where none is."""
+    if times := _times(total, part.terms):
+        return _Bounded(part, low, high, times)
+    if low != 1 or not _is_positive(part):
+        return None
+    # at least one term is at least 1: so is a sum of them that counts each more often
+    counted = make(((u, total.terms.get(u, 0)) for u in part.terms), 0)
+    if len(counted.terms) < len(part.terms) or min(counted.terms.values()) < 0:
+        return None
+    times = counted.gcd
+    counted = make(((u, f // times) for u, f in counted.terms.items()), 0)
+    return _Bounded(counted, min(counted.terms.values()), counted.high, times)
 
 
 def _is_positive(total: Sum) -> bool:

@@ -14,7 +14,7 @@ from core.compile import compile_kernel
 from core.errors import UopvizError
 from core.runtime.base import ComputeDevice
 from core.uop import UOp
-from tests.core.runtime.webgpu.test_digits import losses
+from tests.core.runtime.test_digits import losses
 from tests.on_targets.collect import PROGRAMS, ROOT, kernel_of, lines_of
 from tests.on_targets.subject import subject_of
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -52,14 +53,18 @@ def package() -> Any:
 
 
 def devices() -> Sequence[Any]:
-    """The devices of all platforms of this machine, GPUs first. Raises DeviceError where the
-    package is missing."""
+    """The devices of all platforms of this machine that name theirs, GPUs first. Raises DeviceError
+    where the package is missing."""
     cl = package()
+    found: list[Any] = []
     with _opening:
         try:
-            found = [device for platform in cl.get_platforms() for device in platform.get_devices()]
-        except cl.Error:  # the loader has no platform
-            found = []
+            platforms = cl.get_platforms()
+        except cl.Error:  # the loader has none
+            platforms = []
+        for platform in platforms:
+            with suppress(cl.Error):  # of a driver without a device, or without a kernel module
+                found += platform.get_devices()
     return sorted(found, key=_rank)
 
 

@@ -1,4 +1,4 @@
-"""What is missing is said in one sentence, with what to do."""
+"""Which devices are found, and what is said of one that has too little."""
 
 from __future__ import annotations
 
@@ -10,39 +10,41 @@ import pytest
 from core.errors import DeviceError
 from core.runtime.discover import findings
 from core.runtime.opencl import platform
-from core.runtime.opencl.device import OpenClDevice
 
 
-def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    def failing(name: str) -> Any:
-        raise ImportError(f"No module named {name!r}")
-
-    monkeypatch.setattr(platform, "import_module", failing)
-    monkeypatch.setattr(platform, "package", platform.package.__wrapped__)
-    with pytest.raises(DeviceError, match="the package pyopencl is not installed") as raised:
-        OpenClDevice("OPENCL")
-    assert raised.value.hint == platform.INSTALL
+class Error(Exception):
+    """What the package raises."""
 
 
-def test_without_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(platform, "devices", list[Any])
-    with pytest.raises(DeviceError, match="there is no OPENCL: pyopencl finds no device") as raised:
-        OpenClDevice("OPENCL")
-    assert "pocl-opencl-icd" in raised.value.hint
-    (said,) = [f for f in findings() if (f.device, f.looked_for) == ("OPENCL", "device")]
-    assert said.why == "pyopencl finds none"
+def _platform(*names: str, error: str = "") -> Any:
+    """A platform with devices of these names, or one that fails."""
+
+    def get_devices() -> list[Any]:
+        if error:
+            raise Error(error)
+        return [SimpleNamespace(name=name, type=1) for name in names]
+
+    return SimpleNamespace(get_devices=get_devices)
+
+
+def _names(monkeypatch: pytest.MonkeyPatch, get_platforms: Any) -> list[str]:
+    """The names of the devices that are found."""
+    kinds = SimpleNamespace(GPU=4, ACCELERATOR=8, CPU=2)
+    fake = SimpleNamespace(Error=Error, get_platforms=get_platforms, device_type=kinds)
+    monkeypatch.setattr(platform, "package", lambda: fake)
+    return [device.name for device in platform.devices()]
 
 
 def test_a_loader_without_platforms_has_no_devices(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Error(Exception):
-        pass
-
     def failing() -> Any:
         raise Error("PLATFORM_NOT_FOUND_KHR")
 
-    fake = SimpleNamespace(Error=Error, get_platforms=failing)
-    monkeypatch.setattr(platform, "package", lambda: fake)
-    assert list(platform.devices()) == []
+    assert _names(monkeypatch, failing) == []
+
+
+def test_a_platform_that_fails_does_not_hide_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    some = [_platform("a"), _platform(error="DEVICE_NOT_FOUND"), _platform("b", "c")]
+    assert _names(monkeypatch, lambda: some) == ["a", "b", "c"]
 
 
 def test_the_device_is_named() -> None:

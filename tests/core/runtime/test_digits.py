@@ -1,4 +1,4 @@
-"""Training the digits on WEBGPU gives the losses of the CPU."""
+"""Training the digits on WEBGPU and on OPENCL gives the losses of the CPU."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ from sklearn.datasets import load_digits
 from core import Context, Tensor
 from core.runtime.device import Device
 from examples.digits import BATCH, SEED, Net, training_step
+from tests import opencl_setup, webgpu_setup
 from tests.fuzzing import cases
+
+LACKS = {"WEBGPU": webgpu_setup.missing, "OPENCL": opencl_setup.missing}
+"""Device, and what says what it lacks on this machine."""
 
 
 def losses(device: str, steps: int) -> list[float]:
@@ -35,9 +39,12 @@ def losses(device: str, steps: int) -> list[float]:
     return found
 
 
-def test_steps_give_the_losses_of_the_cpu(pytestconfig: pytest.Config) -> None:
+@pytest.mark.parametrize("device", LACKS)
+def test_steps_give_the_losses_of_the_cpu(device: str, pytestconfig: pytest.Config) -> None:
     """Two epochs are 88 steps: --fuzz 88."""
+    if lack := LACKS[device]():
+        pytest.skip(f"{device} needs {lack}")
     steps = cases(pytestconfig, 6)
-    wanted, found = losses("CPU", steps), losses("WEBGPU", steps)
+    wanted, found = losses("CPU", steps), losses(device, steps)
     assert len(set(wanted)) == steps  # it trains
     np.testing.assert_allclose(found, wanted, atol=1e-3)
