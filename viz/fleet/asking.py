@@ -15,11 +15,12 @@ from typing import Any, Final
 
 from core.errors import TraceError
 from viz.fleet.folder import Folder, folder_at, module
-from viz.fleet.packing import files_of
-from viz.fleet.tables import CONTENTS, RUN, TABLES
+from viz.fleet.layout import CONTENTS, RUN, TABLES, files_of
 
 SECONDS: Final = 60.0
-MEMORY: Final = "4GB"
+MEMORY: Final = 4 << 30
+"""Bytes that DuckDB may take for a query."""
+MEMORY_SAID: Final = f"this query needs more than {MEMORY >> 30} GB of memory"
 _TYPES: Final = {"string": "VARCHAR", "double": "DOUBLE", "int64": "BIGINT", "int32": "INTEGER"}
 _OF_RUNS: Final = {table: {**RUN, **columns} for table, columns in TABLES.items()}
 
@@ -41,6 +42,13 @@ def ask(
     but read the tables, or takes too long."""
     with closing(Tables(folder)) as tables:
         return tables.ask(sql, seconds, parameters)
+
+
+def late(seconds: float, sql: str) -> TraceError:
+    """The error of a query that takes longer than it may."""
+    return TraceError(
+        f"this query takes more than {seconds:g} seconds", sql, "ask for less: a WHERE"
+    )
 
 
 class Tables:
@@ -77,7 +85,8 @@ class Tables:
                 folder.address,
                 "remove that file, and pack its runs again",
             ) from error
-        self._db.execute(f"SET memory_limit = '{MEMORY}'")
+        self._db.execute(f"SET memory_limit = '{MEMORY >> 20}MiB'")
+        self._db.execute("SET temp_directory = ''")  # what does not fit is an error, and no file
         allowed = ", ".join(map(_quoted, folder.roots))
         self._db.execute(f"SET allowed_directories = [{allowed}]")
         self._db.execute("SET enable_external_access = false")
@@ -108,9 +117,9 @@ class Tables:
             names = [column[0] for column in found.description or ()]
             return names, [tuple(_plain(value) for value in row) for row in found.fetchall()]
         except duckdb.InterruptException as error:
-            raise TraceError(
-                f"this query takes more than {seconds:g} seconds", sql, "ask for less: a WHERE"
-            ) from error
+            raise late(seconds, sql) from error
+        except (duckdb.OutOfMemoryException, MemoryError) as error:
+            raise TraceError(MEMORY_SAID, sql, "ask for less: a WHERE, or fewer columns") from error
         except duckdb.Error as error:
             raise TraceError(
                 f"this query failed: {_line(error)}",

@@ -1,27 +1,23 @@
 """Where packed runs lie: a local folder, or an address of fsspec, such as `s3://bucket/runs`.
 
 A file appears whole or not at all: locally it is renamed, an object store does so by itself. One
-packer writes at a time; another one waits. Never knows what is in a file.
+packer writes at a time (`lock.py`); another one waits. Never knows what is in a file.
 """
 
 from __future__ import annotations
 
 import os
-import threading
-import time
-import uuid
 from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 from core.errors import TraceError
+from viz.fleet.lock import Guard, remote_lock
 
 HINT: Final = "pip install 'uopviz[fleet]'"
 _LOCK: Final = ".packing"
-_LEASE: Final = 60.0
-"""Seconds after which the lock of a packer that is gone no longer counts; renewed meanwhile."""
 
 if os.name == "posix":
     import fcntl
@@ -68,8 +64,9 @@ class Folder(Protocol):
         """Lets a connection of DuckDB read this folder."""
         ...
 
-    def alone(self) -> Any:
-        """A context manager that waits until no other packer works here."""
+    def alone(self) -> AbstractContextManager[Guard]:
+        """Waits until no other packer works here. The block gets what to call before a batch
+        appears: it raises OSError where another packer may work here by now."""
         ...
 
 
@@ -130,13 +127,13 @@ class LocalFolder:
         """See Folder. DuckDB reads local files by itself."""
 
     @contextmanager
-    def alone(self) -> Generator[None]:
+    def alone(self) -> Generator[Guard]:
         """See Folder."""
         self._path.mkdir(parents=True, exist_ok=True)
         with (self._path / _LOCK).open("w") as file:
             if os.name == "posix":
                 fcntl.flock(file, fcntl.LOCK_EX)
-            yield
+            yield lambda: None  # the system keeps it for as long as this process runs
 
 
 class RemoteFolder:
@@ -179,55 +176,6 @@ class RemoteFolder:
         """See Folder."""
         db.register_filesystem(self._files)
 
-    @contextmanager
-    def alone(self) -> Generator[None]:
-        """See Folder. The lock is an object that only one packer can make, with the time of its
-        last sign of life."""
-        own = uuid.uuid4().hex
-        path = f"{self._root}/{_LOCK}"
-        self._files.makedirs(self._root, exist_ok=True)
-        while not self._locked(path, own):
-            time.sleep(0.5)
-        ended = threading.Event()
-
-        def renew() -> None:
-            while not ended.wait(_LEASE / 4):
-                with suppress(Exception):  # the next time
-                    self._files.pipe_file(path, _signed(own))
-
-        thread = threading.Thread(target=renew, name="lock", daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            ended.set()
-            thread.join()
-            self.remove(_LOCK)
-
-    def _locked(self, path: str, own: str) -> bool:
-        try:
-            self._files.pipe_file(path, _signed(own), mode="create")
-            return True
-        except (FileExistsError, OSError) as error:
-            self._files.invalidate_cache()
-            try:
-                renewed = _renewed(self._files.cat_file(path))
-            except FileNotFoundError:
-                if isinstance(error, FileExistsError):
-                    return False  # it has just been given back
-                raise error from None
-            if abs(time.time() - renewed) > _LEASE:
-                self.remove(_LOCK)
-            return False
-
-
-def _signed(own: str) -> bytes:
-    return f"{own} {time.time():.0f}".encode()
-
-
-def _renewed(lock: bytes) -> int:
-    """The second in which a lock was signed last; 0 for what no packer has written."""
-    try:
-        return int(lock.split()[1])
-    except (IndexError, ValueError):
-        return 0
+    def alone(self) -> AbstractContextManager[Guard]:
+        """See Folder."""
+        return remote_lock(self._files, self._root)

@@ -18,7 +18,9 @@ import numpy as np
 
 from core.errors import BudgetError, TraceError, UopvizError
 from viz.fleet.folder import Folder, module
-from viz.fleet.tables import CONTENTS, RUN, SORTED, TABLES, VERSION, Coded, Packed, packed, run_id
+from viz.fleet.layout import CONTENTS, RUN, SORTED, TABLES, VERSION, files_of
+from viz.fleet.lock import Guard
+from viz.fleet.tables import Coded, Packed, packed, run_id
 from viz.format.schema import SUFFIX
 from viz.views.store import Store
 from viz.workers.executors import each_result
@@ -64,9 +66,9 @@ def pack(
     done = Done()
     module("pyarrow")
     try:
-        with folder.alone():
+        with folder.alone() as guard:
             _remove_leftovers(folder)
-            _pack(paths, folder, redact, tell, executor, done)
+            _pack(paths, folder, redact, tell, executor, done, guard)
     except OSError as error:
         raise _unwritable(folder, error) from error
     return done
@@ -79,6 +81,7 @@ def _pack(
     tell: Callable[[float, str], None],
     executor: Executor | None,
     done: Done,
+    guard: Guard,
 ) -> None:
     known = set(_column(folder, files_of(folder, "runs"), "run_id"))
     shared = {
@@ -105,7 +108,7 @@ def _pack(
             else:
                 runs.append(run)
             tell((begin + len(runs)) / len(paths), path.name)
-        write_batch(folder, runs, shared, done)
+        write_batch(folder, runs, shared, done, guard)
 
 
 def _named(path: Path) -> str | UopvizError:
@@ -127,15 +130,6 @@ def _read(job: tuple[Path, str, bool]) -> Packed | UopvizError:
     finally:
         if store is not None:
             store.close()
-
-
-def files_of(folder: Folder, table: str) -> list[str]:
-    """The files of a table, of all batches that there are."""
-    runs = [name for name in folder.names("runs") if name.endswith(".parquet")]
-    if table in CONTENTS:
-        return [name for name in folder.names(table) if name.endswith(".parquet")] if runs else []
-    there = {name.partition("/")[2] for name in runs}
-    return [name for name in folder.names(table) if name.partition("/")[2] in there]
 
 
 def drop_before(folder: Folder, date: str) -> int:
@@ -206,16 +200,23 @@ def _remove_unused(folder: Folder) -> None:
 
 
 def write_batch(
-    folder: Folder, runs: Sequence[Packed], shared: dict[str, set[str]], done: Done
+    folder: Folder,
+    runs: Sequence[Packed],
+    shared: dict[str, set[str]],
+    done: Done,
+    guard: Guard = lambda: None,
 ) -> None:
-    """Writes a batch for each day of its runs."""
+    """Writes a batch for each day of its runs. `guard` is called before anything appears."""
     for date in sorted({run.date for run in runs}):
         own = [run for run in runs if run.date == date]
         numbers = ",".join(sorted(run.head["run_id"] for run in own))
         name = f"date={date}/{hashlib.sha256(numbers.encode()).hexdigest()[:20]}.parquet"
         for table in CONTENTS:
+            guard()
             _write_contents(folder, f"{table}/{name}", table, own, shared[table])
         for table in sorted(TABLES, key=lambda table: table == "runs"):  # that one last
+            if table == "runs":
+                guard()
             count = write_table(folder, f"{table}/{name}", table, own)
             done.matches += count if table == "matches" else 0
         done.packed += len(own)

@@ -14,8 +14,9 @@ from pathlib import Path
 from tests.bench.fleet.eras import COMMITS, era_of
 from tests.bench.fleet.runs import START, Recording, commit_name
 from viz.fleet.folder import Folder
+from viz.fleet.layout import CONTENTS, TABLES
 from viz.fleet.packing import BATCH, Done, write_batch
-from viz.fleet.tables import CONTENTS, TABLES, Packed, packed
+from viz.fleet.tables import Packed, packed
 from viz.views.store import Store
 
 

@@ -22,9 +22,9 @@ from tests.bench.fleet.runs import commit_name, make_runs, read_all
 from tests.bench.measure import machine, table
 from viz.fleet.asking import ask
 from viz.fleet.folder import folder_at
-from viz.fleet.packing import files_of, pack
+from viz.fleet.layout import CONTENTS, TABLES, files_of
+from viz.fleet.packing import pack
 from viz.fleet.since import METRICS, Found, since
-from viz.fleet.tables import CONTENTS, TABLES
 from viz.read.tracefile import TraceFile
 
 Row = Sequence[object]

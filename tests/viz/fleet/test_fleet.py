@@ -23,8 +23,8 @@ from viz.cli import main
 from viz.fleet import asking, packing
 from viz.fleet.changes import changes
 from viz.fleet.folder import LocalFolder
+from viz.fleet.layout import TABLES
 from viz.fleet.packing import Done, traces_in
-from viz.fleet.tables import TABLES
 from viz.write.writer import TraceWriter
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import json
 import math
+import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from concurrent.futures.process import BrokenProcessPool
@@ -20,6 +22,7 @@ from pyarrow import parquet
 import viz
 from core import Tensor
 from core.errors import TraceError
+from viz.fleet import lock, packing
 from viz.fleet.asking import Tables, ask
 from viz.fleet.folder import Folder, LocalFolder, folder_at
 from viz.fleet.listed import PAGE, Fleet
@@ -146,14 +149,70 @@ def test_what_the_page_asks(traces: list[Path], tmp_path: Path) -> None:
     json.dumps([summary, listed, series], allow_nan=False)
 
 
-@pytest.mark.parametrize("content", [b"", b"x", b"\xff", b"x nan", b"x 99999999999"])
-def test_a_lock_that_no_packer_renews_is_taken(
-    content: bytes, traces: list[Path], memory: Folder
+def test_a_packer_that_is_gone_is_waited_for_no_longer(
+    traces: list[Path], memory: Folder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(lock, "LEASE", 1.0)
     files = fsspec.filesystem("memory")
-    files.makedirs("/runs", exist_ok=True)
-    files.pipe_file("/runs/.packing", content)
+    files.makedirs("/runs/.packers", exist_ok=True)
+    files.pipe_file("/runs/.packers/gone", b"\xff")
     assert pack(traces[:1], memory).packed == 1
+    assert files.find("/runs/.packers") == []
+
+
+def test_packers_that_find_one_gone_do_not_work_at_once(
+    traces: list[Path], memory: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All see at the same time that it is gone."""
+    monkeypatch.setattr(lock, "LEASE", 1.0)
+    files = fsspec.filesystem("memory")
+    files.makedirs("/runs/.packers", exist_ok=True)
+    files.pipe_file("/runs/.packers/gone", b"")
+    here: list[int] = []
+    most: list[int] = []
+
+    def work() -> None:
+        with folder_at("memory://runs").alone():
+            here.append(1)
+            most.append(len(here))
+            time.sleep(0.2)
+            here.pop()
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most == [1, 1, 1, 1]
+
+
+def test_a_packer_that_stood_still_writes_no_run(
+    traces: list[Path], memory: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another one took it for gone, and has packed the same runs."""
+    files = fsspec.filesystem("memory")
+    write = packing.write_table
+    monkeypatch.setattr(lock, "_PAUSE", 0.01)
+
+    def still(folder: Folder, name: str, *rest: Any) -> int:
+        if name.startswith("rules") and not still_done:
+            still_done.append(name)
+            for other in files.find("/runs/.packers"):
+                files.rm_file(other)
+            assert pack(traces[:2], folder_at("memory://runs")).packed == 2
+        return write(folder, name, *rest)
+
+    still_done: list[str] = []
+    monkeypatch.setattr(packing, "write_table", still)
+    with pytest.raises(TraceError, match="stood still"):
+        pack(traces, memory)
+    monkeypatch.undo()
+    assert pack(traces, memory).packed == 1
+    count = "SELECT count(*), count(DISTINCT run_id) FROM runs"
+    assert ask(memory, count)[1] == [(3, 3)]
+    for table, digest in (("sources", "text"), ("nodes", "graph || '/' || node")):
+        sql = f"SELECT count(*) - count(DISTINCT {digest}) FROM {table}"
+        assert ask(memory, sql)[1] == [(0,)], table
 
 
 def test_a_run_lies_in_the_folder_whatever_its_date(

@@ -10,8 +10,8 @@ from typing import Any
 from viz.command.columns import Column, table
 from viz.command.names import below, find_kernel
 from viz.command.session import open_store, put
-from viz.fleet.asking import ask, is_packed
-from viz.fleet.folder import folder_at
+from viz.fleet.asking import is_packed
+from viz.fleet.bounded import ask_within_bounds
 from viz.format.schema import SUFFIX
 from viz.share.sql import Part, run_query
 from viz.terminal import Line, is_terminal
@@ -25,7 +25,7 @@ def query(options: argparse.Namespace) -> int:
         if options.kernel is not None:
             options.error("--kernel is of one trace: in a folder, say WHERE kernel = 'NAME'")
         options.progress.begin("querying")
-        columns, rows = ask(folder_at(options.trace), options.sql)
+        columns, rows = ask_within_bounds(options.trace, options.sql)
         return put(options, {"columns": columns, "rows": rows}, _rows(columns, rows))
     store = open_store(options)
     part = None

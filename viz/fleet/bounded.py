@@ -1,0 +1,42 @@
+"""One query about a folder of packed runs in a process of its own, so that whatever it makes DuckDB
+do ends within bounds of time, memory and length."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import Any, Final
+
+from core.errors import TraceError
+from core.isolation import child
+from core.isolation.client import Worker
+from viz.environment import bytecode_folder
+from viz.fleet.asking import MEMORY_SAID, SECONDS, late
+
+LENGTH: Final = 1 << 27
+"""Bytes of an answer as JSON."""
+_STARTING: Final = 5.0
+"""Seconds that the process has beside those of the query."""
+
+
+def ask_within_bounds(
+    address: str, sql: str, seconds: float = SECONDS
+) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Column names and rows of one SELECT, as `ask` gives them. Raises TraceError for SQL that is
+    wrong, does anything but read the tables, or takes too long or too much."""
+    process = child.start("viz.fleet.asker", subprocess.DEVNULL, bytecode_folder())
+    worker = Worker(process)
+    try:
+        request = {"address": address, "sql": sql, "seconds": seconds}
+        answer = worker.ask(request, seconds + _STARTING, last=True, most=LENGTH)
+    finally:
+        worker.end()
+    if answer.late:
+        raise late(seconds, sql)
+    if answer.much:
+        raise TraceError(f"this answer is longer than {LENGTH >> 20} MB", sql, "ask for less rows")
+    if answer.ended:
+        raise TraceError(MEMORY_SAID, sql, "ask for less")
+    if answer.fault is not None:
+        raise answer.fault.raised(TraceError)
+    columns, rows = answer.result
+    return columns, [tuple(row) for row in rows]
