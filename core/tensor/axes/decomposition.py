@@ -1,19 +1,30 @@
 """Factors of matrices: orthogonal times triangular, and singular values.
 
-Both are a fixed number of steps of products, so that nothing looks at values; each step is stored,
-so that the next one does not compute it again. Of the last two axes. Integers become floats, halves
-are computed in float32.
+Both are a fixed number of steps of products, so that nothing looks at values. A step is a kernel,
+the same one for all steps, and its gradient is that of the step in Tensors. Values on several
+devices, and of a length that is a variable, take the steps in Tensors, each stored. Of the last two
+axes. Integers become floats, halves are computed in float32.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from core.errors import ShapeError
+from core.gradient import gradients
 from core.tensor.axes.creation import iota
+from core.tensor.axes.scattering import can_write
 from core.tensor.elements.elementwise import as_float, compute_wide
+from core.tensor.running.kernels import row_major
+from core.tensor.state.base import make, tensor_of
 from core.tensor.views.movement import broadcast, pad_zeros, part_of
+from core.uop.call.factorkernels import reflection_kernel, rotation_kernel
+from core.uop.call.kernelcall import KernelCall, Parameter, called_kernel
+from core.uop.uop import UOp
 
 if TYPE_CHECKING:
     from core.tensor import Tensor
@@ -43,15 +54,10 @@ def qr(self: Tensor) -> tuple[Tensor, Tensor]:
         rows = iota(type(r), m, r.device)
         unit = (rows.unsqueeze(1) == rows).cast(r.dtype)
         both = r.cat(broadcast(unit, (*r.shape[:-2], m, m)), dim=-1)
-        for k in range(min(m - 1, n)):
-            column = (rows >= k).where(part_of(both, both.ndim - 1, k, k + 1).squeeze(-1), 0)
-            size = column.square().sum(-1, keepdim=True).sqrt()
-            first = part_of(column, column.ndim - 1, k, k + 1)
-            v = column + (rows == k).where((first < 0).where(-size, size), 0)
-            length = v.square().sum(-1, keepdim=True)
-            scaled = v * (length == 0).where(0, 2 / length)
-            along = v.unsqueeze(-2).matmul(both)
-            both = (both - scaled.unsqueeze(-1) * along).contiguous()
+        steps = min(m - 1, n)
+        step = UOp.variable("step", 0, max(1, steps - 1))
+        for k in range(steps):
+            both = _stepped(both, _Reflection(m, step.bind(k)))
         return both
 
     both = compute_wide(x, reflected)
@@ -99,11 +105,45 @@ def _orthogonal(self: Tensor, rows: int) -> Tensor:
     axis = self.ndim - 1
     count = n + n % 2
     x = pad_zeros(self, [(0, 0)] * axis + [(0, count - n)])
-    half = count // 2
     sweeps = SWEEPS + max(0, math.ceil(math.log2(count)) - 4)
     for _ in range(sweeps * (count - 1)):
-        p, q = part_of(x, axis, 0, half), part_of(x, axis, half, count)
-        a, b = part_of(p, axis - 1, 0, rows), part_of(q, axis - 1, 0, rows)
+        x = _stepped(x, _Rotations(rows))
+    return part_of(x, axis, 0, n)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reflection:
+    """The step that makes column `k` 0 below its element `k`."""
+
+    rows: int
+    k: UOp
+    """A bound variable, so that steps are the same kernels."""
+
+    def __call__(self, x: Tensor) -> Tensor:
+        k = tensor_of(type(x), self.k)
+        rows, columns = (iota(type(x), n, x.device) for n in (self.rows, x.shape[-1]))
+        column = (rows >= k).where((columns == k).where(x, 0).sum(-1), 0)
+        size = column.square().sum(-1, keepdim=True).sqrt()
+        first = (rows == k).where(column, 0).sum(-1, keepdim=True)
+        v = column + (rows == k).where((first < 0).where(-size, size), 0)
+        length = v.square().sum(-1, keepdim=True)
+        scaled = v * (length == 0).where(0, 2 / length)
+        return x - scaled.unsqueeze(-1) * v.unsqueeze(-2).matmul(x)
+
+    def kernel(self, out: Parameter, x: Parameter) -> tuple[UOp, list[UOp]]:
+        return _reflection(self.rows, out, x, self.k.src[0]), [self.k]
+
+
+@dataclass(frozen=True, slots=True)
+class _Rotations:
+    """The round that turns all pairs of columns, whose first `rows` are made orthogonal."""
+
+    rows: int
+
+    def __call__(self, x: Tensor) -> Tensor:
+        axis, half = x.ndim - 1, x.shape[-1] // 2
+        p, q = part_of(x, axis, 0, half), part_of(x, axis, half, 2 * half)
+        a, b = part_of(p, axis - 1, 0, self.rows), part_of(q, axis - 1, 0, self.rows)
         product = (a * b).sum(-2, keepdim=True)
         more = (b.square() - a.square()).sum(-2, keepdim=True)
         twice = 2 * product
@@ -112,10 +152,45 @@ def _orthogonal(self: Tensor, rows: int) -> Tensor:
         slope = (product == 0).where(0, slope)
         cosine = (1 + slope.square()).rsqrt()
         p, q = (p - q * slope) * cosine, (p * slope + q) * cosine
-        if half > 1:
-            middle, final = part_of(p, axis, 1, half - 1), part_of(p, axis, half - 1, half)
-            others = part_of(q, axis, 0, 1), middle, part_of(q, axis, 1, half), final
-            x = part_of(p, axis, 0, 1).cat(*others, dim=-1).contiguous()
-        else:
-            x = p.cat(q, dim=-1).contiguous()
-    return part_of(x, axis, 0, n)
+        if half == 1:
+            return p.cat(q, dim=-1)
+        middle, final = part_of(p, axis, 1, half - 1), part_of(p, axis, half - 1, half)
+        others = part_of(q, axis, 0, 1), middle, part_of(q, axis, 1, half), final
+        return part_of(p, axis, 0, 1).cat(*others, dim=-1)
+
+    def kernel(self, out: Parameter, x: Parameter) -> tuple[UOp, list[UOp]]:
+        return _rotation(self.rows, out, x), []
+
+
+_reflection = lru_cache(maxsize=256)(reflection_kernel)
+_rotation = lru_cache(maxsize=256)(rotation_kernel)
+
+
+def _stepped(x: Tensor, step: _Reflection | _Rotations) -> Tensor:
+    """A matrix after a step."""
+    if not can_write(x):
+        return step(x).contiguous()
+    device = x.uop.device
+    assert isinstance(device, str)
+    kind = x.shape, x.dtype
+    parameters = Parameter(0, *kind), Parameter(1, *kind)
+    kernel, binds = step.kernel(*parameters)
+    call = KernelCall(kernel, (kind,))
+    (made,) = called_kernel(call, device, [row_major(x.uop, device)], binds)
+    return make(x, made.derivative_by(_Gradient(type(x), step), x.uop))
+
+
+@dataclass(frozen=True, slots=True)
+class _Gradient:
+    """The gradient of a step: that of the step in Tensors."""
+
+    cls: type[Tensor]
+    step: _Reflection | _Rotations
+
+    def __repr__(self) -> str:
+        return f"the gradient of {self.step}"
+
+    def __call__(self, grad: UOp, sources: Sequence[UOp]) -> list[UOp | None]:
+        (x,) = sources
+        made = self.step(tensor_of(self.cls, x))
+        return [gradients(made.uop, grad, [x]).get(x)]

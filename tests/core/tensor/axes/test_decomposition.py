@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core import Tensor, dtypes
+from core import Tensor, Variable, dtypes
 from core.errors import ShapeError
+from core.uop import Ops
 
 RANDOM = np.random.default_rng(5)
 SHAPES = [(1, 1), (3, 3), (4, 2), (2, 5), (2, 3, 2), (1, 3), (3, 1)]
@@ -59,6 +60,47 @@ def test_svd_cut_and_larger() -> None:
     np.testing.assert_allclose(u * s @ v, x, atol=1e-12)
     u, s, v = Tensor(x.T).svd(full_matrices=False)
     assert (u.shape, v.shape) == ((7, 7), (7, 9))
+
+
+def test_many_columns() -> None:
+    """A step is the same kernel for all columns."""
+    x = RANDOM.normal(size=(60, 60)).astype(np.float32)
+    kernels = {item.ast for item in Tensor(x).qr()[0].schedule() if item.ast.op is Ops.SINK}
+    assert len(kernels) <= 3
+    q, r = (t.numpy() for t in Tensor(x).qr())
+    np.testing.assert_allclose(q @ r, x, atol=2e-5)
+    u, s, v = (t.numpy() for t in Tensor(x).svd())
+    np.testing.assert_allclose(s, np.linalg.svd(x, compute_uv=False), rtol=2e-5, atol=1e-4)
+    np.testing.assert_allclose(u * s @ v, x, atol=1e-4)
+
+
+@pytest.mark.parametrize("device", ["PTX:EMU", "AMD:EMU"])
+def test_on_emulators(device: str) -> None:
+    x = RANDOM.normal(size=(2, 5, 4)).astype(np.float32)
+    q, r = (t.numpy() for t in Tensor(x, device=device).qr())
+    check_orthogonal(q)
+    np.testing.assert_allclose(q @ r, x, atol=5e-6)
+    u, s, v = (t.numpy() for t in Tensor(x, device=device).svd(full_matrices=False))
+    np.testing.assert_allclose(u * s[..., None, :] @ v, x, atol=5e-6)
+
+
+def test_what_has_no_kernel_takes_the_steps_one_by_one() -> None:
+    """Parts on several devices, and a length that is a variable."""
+    x = RANDOM.normal(size=(4, 3, 3)).astype(np.float32)
+    parts = Tensor(x).shard(("CPU:0", "CPU:1"), 0)
+    for given, size in ((parts, 4), (Tensor(x)[: Variable("n", 1, 4).bind(2)], 2)):
+        q, r = (t.numpy() for t in given.qr())
+        np.testing.assert_allclose(q @ r, x[:size], atol=5e-6)
+
+
+def test_gradient_of_singular_values() -> None:
+    """The derivative of their sum is U @ V."""
+    x = RANDOM.normal(size=(3, 2))
+    given = Tensor(x, requires_grad=True)
+    given.svd()[1].sum().backward()
+    assert given.grad is not None
+    u, _, v = np.linalg.svd(x, full_matrices=False)
+    np.testing.assert_allclose(given.grad.numpy(), u @ v, atol=1e-12)
 
 
 def test_gradient_of_qr() -> None:
