@@ -37,8 +37,11 @@ def address_in_bytes(ctx: Pointers, place: UOp, pointer: UOp, i: UOp) -> UOp | N
         short = address_space(place) is AddrSpace.LOCAL and offset.dtype.bits == 64
         offset = offset.cast(dtypes.int32) if short else offset
         address = UOp(Ops.ADDRESS, start.dtype, (start, offset), size)
-    if pointer is not start:
-        address = pointer.rebuild((address, *pointer.src[1:]))
+    waits = list[UOp]()
+    while pointer is not start:  # an AFTER may stand on another one
+        waits[:0] = pointer.src[1:]
+        pointer = pointer.src[0]
+    address = address.after(*dict.fromkeys(waits))
     if constant:
         address = UOp(Ops.ADDRESS, start.dtype, (address,), constant * size)
     return address

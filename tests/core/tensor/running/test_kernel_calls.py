@@ -126,6 +126,30 @@ def test_loops_run_as_they_are_written(device: str) -> None:
     close(Tensor.call_kernel(triangle, x, outputs=((6,), "float32")), np.tril(X).sum(1))
 
 
+def turned(target: Target, out: Parameter, x: Parameter) -> UOp:
+    """out = x; then, three times, each element plus the next one, in order, and all times 2: loops
+    in a loop, each after the one before, in memory that a first loop has filled."""
+    n = out.size
+    i, turn, each, all_of = UOp.range(n, 0), UOp.range(3, 1), UOp.range(n, 2), UOp.range(n, 3)
+    memory = out.pointer.after(out[i].store(x[i].load()).end(i)).after(turn)
+    here = memory.after(each)
+    total = here.index(each).load() + here.index((each + 1) % n).load()
+    added = here.index(each).store(total).end(each)
+    place = memory.after(added).index(all_of)
+    return UOp.sink(place.store(place.load() * 2.0).end(all_of).end(turn))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_loops_that_wait_for_several_things(device: str) -> None:
+    want = X[0].copy()
+    for _ in range(3):
+        for i in range(len(want)):
+            want[i] += want[(i + 1) % len(want)]
+        want *= 2
+    x = Tensor(X[0], device=device)
+    close(Tensor.call_kernel(turned, x, outputs=((8,), "float32")), want)
+
+
 def test_without_inputs() -> None:
     def count(target: Target, out: Parameter) -> UOp:
         i, loops = flat(target, out.size)
