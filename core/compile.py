@@ -15,7 +15,8 @@ from typing import Final
 from core.dtype import PtrDType
 from core.errors import CompileError
 from core.garbage import collector_paused
-from core.helpers import NOOPT
+from core.hardware.host import setting_for
+from core.helpers import CPU_MACHINE, NOOPT
 from core.kernelname import kernel_name
 from core.passes.optimize import settings
 from core.passes.pipeline import lower_to_text, program_of, run_passes
@@ -85,8 +86,7 @@ def _kept(
 @collector_paused()
 def _compile(ast: UOp, target: Target, opts: tuple[Opt, ...] | None, report: str = "") -> Program:
     name = kernel_name(ast)
-    calls = _calls(ast) if attached() is not None else ()
-    with context(name, "kernel", target=target.name, metadata=calls):
+    with context(name, "kernel", **_described(ast, target)):
         sink = run_passes(ast, target, None, None, opts)
         kind, render = renderers(target.family)[0]
         uops, lowered = _programs(sink, kind, target, name)
@@ -116,6 +116,14 @@ def _programs(
         spec = program_spec if lowered is uops else machine_spec
         verify_program(lowered, target, name, spec)
     return uops, lowered
+
+
+def _described(ast: UOp, target: Target) -> Mapping[str, object]:
+    """What an observer is told of a kernel as it begins; nothing without one."""
+    if attached() is None:
+        return {}
+    told = {"target": target.name, "metadata": _calls(ast)}
+    return told if target.has_local else {**told, CPU_MACHINE.name: setting_for(target)}
 
 
 def _calls(ast: UOp) -> tuple[str, ...]:

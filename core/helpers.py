@@ -126,6 +126,8 @@ class Text:
     name: str
     default: str
     doc: str
+    in_block: str | None = field(default=None, init=False)
+    """The text that a Context has set."""
 
     def __post_init__(self) -> None:
         Text.table[self.name] = self
@@ -135,6 +137,8 @@ class Text:
     @property
     def value(self) -> str:
         """Read at each use, so that a program may set it."""
+        if self.in_block is not None:
+            return self.in_block
         return os.environ.get(self.name, self.default)
 
 
@@ -267,7 +271,7 @@ CPU_MACHINE: Final = Text(
     "CPU_MACHINE",
     "",
     "figures of the processor that opts are chosen for, such as cores=8,l2=1M; usual: of a usual "
-    "one of the target, whatever this one is",
+    "one of the target, whatever this one is, but for figures that follow: usual,cores=8",
 )
 CPU_THREADS: Final = Flag("CPU_THREADS", 0, "cores for CPU kernels; 0: all", high=4096)
 
@@ -286,24 +290,35 @@ EMULATOR_CHECKS: Final = Flag(
 
 
 class Context(ContextDecorator):
-    """Sets flags for a block: `with Context(TRAINING=1): ...`. Raises EnvError for unknown ones."""
+    """Sets flags for a block: `with Context(TRAINING=1): ...`; CPU_MACHINE takes a text. Raises
+    EnvError for unknown ones."""
 
-    def __init__(self, **values: int) -> None:
+    def __init__(self, **values: int | str) -> None:
+        self._numbers: dict[str, int] = {}
+        self._texts: dict[str, str] = {}
         for name, value in values.items():
-            if name not in Flag.table:
+            if name == CPU_MACHINE.name:
+                self._texts[name] = str(value)
+            elif name in Flag.table:
+                given = str(int(value) if isinstance(value, bool) else value)
+                self._numbers[name] = Flag.table[name].parse(given)
+            else:
                 raise EnvError(
                     f"there is no flag called {name}",
-                    hint="flags are " + ", ".join(sorted(Flag.table)),
+                    hint="flags are " + ", ".join(sorted((*Flag.table, CPU_MACHINE.name))),
                 )
-            Flag.table[name].parse(str(int(value) if isinstance(value, bool) else value))
-        self._values: Mapping[str, int] = values
-        self._saved: list[dict[str, int]] = []
+        self._saved: list[tuple[dict[str, int], dict[str, str | None]]] = []
 
     def __enter__(self) -> None:
-        self._saved.append({name: Flag.table[name].value for name in self._values})
-        for name, value in self._values.items():
-            Flag.table[name].value = int(value)
+        numbers = {name: Flag.table[name].value for name in self._numbers}
+        self._saved.append((numbers, {name: Text.table[name].in_block for name in self._texts}))
+        self._set(self._numbers, self._texts)
 
     def __exit__(self, *_: object) -> None:
-        for name, value in self._saved.pop().items():
+        self._set(*self._saved.pop())
+
+    def _set(self, numbers: Mapping[str, int], texts: Mapping[str, str | None]) -> None:
+        for name, value in numbers.items():
             Flag.table[name].value = value
+        for name, text in texts.items():
+            Text.table[name].in_block = text

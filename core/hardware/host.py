@@ -20,7 +20,7 @@ from core.helpers import CPU_MACHINE, CPU_THREADS, ceildiv, wrong_setting
 from core.target import Target
 
 USUAL: Final = "usual"
-"""The setting by which nothing is asked."""
+"""Where a setting begins with it, nothing is asked."""
 _CACHES: Final = Path("/sys/devices/system/cpu/cpu0/cache")
 _FLAGS: Final = Path("/proc/cpuinfo")
 _QUOTAS: Final = Path("/sys/fs/cgroup")
@@ -51,10 +51,10 @@ def host(target: Target) -> Host:
 @lru_cache(maxsize=64)
 def _host(target: str, arch: str, setting: str, cores: int) -> Host:
     usual = cpu_of(target)
-    given = dict[str, float]() if setting == USUAL else settings_of(setting)
+    given = settings_of(setting)
     here = platform.machine().lower()
     asked: dict[str, float] = {}
-    if setting != USUAL and arch == _ARCH.get(here, here):
+    if setting.partition(",")[0] != USUAL and arch == _ARCH.get(here, here):
         asked = {"cores": cores, **caches_of(_CACHES), **registers_of(_FLAGS)}
     sources = dict.fromkeys(_SETTABLE, USUAL) | dict.fromkeys(asked, "asked")
     values = asked | given
@@ -62,10 +62,20 @@ def _host(target: str, arch: str, setting: str, cores: int) -> Host:
     return Host(made, sources | dict.fromkeys(given, "set"))
 
 
+def setting_for(target: Target) -> str:
+    """The setting of CPU_MACHINE by which every machine chooses opts of a CPU target as this one
+    does."""
+    cpu, usual = cpu_for(target), cpu_of(target.name)
+    values = {name: (getattr(cpu, name), getattr(usual, name)) for name in _SETTABLE}
+    return ",".join((USUAL, *(f"{n}={a:.12g}" for n, (a, b) in values.items() if a != b)))
+
+
 def settings_of(text: str) -> dict[str, float]:
-    """The figures that CPU_MACHINE sets, as in "cores=8,l2=1M". Raises EnvError for others."""
+    """The figures that CPU_MACHINE sets, as in "cores=8,l2=1M" or "usual,cores=8". Raises EnvError
+    for others."""
     found: dict[str, float] = {}
-    for part in filter(None, text.split(",")):
+    parts = text.split(",")
+    for part in filter(None, parts[1:] if parts[0] == USUAL else parts):
         name, _, value = part.partition("=")
         number = re.fullmatch(r"(\d{1,12}(?:\.\d{1,6})?)([KMG]?)", value)
         if name not in _SETTABLE or number is None or float(number[1]) <= 0:

@@ -7,7 +7,8 @@ from typing import Any, Final, cast
 
 from core import helpers
 from core.errors import EnvError
-from core.helpers import Context
+from core.hardware.host import settings_of
+from core.helpers import CPU_MACHINE, Context
 from viz.format.cells import as_int
 
 COMPILING: Final = tuple(flag.name for flag in helpers.COMPILING)
@@ -20,12 +21,28 @@ SCHEDULING: Final = (
 """Those that a schedule depends on, besides its graph."""
 
 
-def flags_in(data: object, names: Sequence[str] = COMPILING) -> dict[str, int]:
+Flags = Mapping[str, int | str]
+"""Numbers, and the text of CPU_MACHINE."""
+
+
+def flags_in(data: object, names: Sequence[str] = COMPILING) -> dict[str, int | str]:
     """The values of flags in what a trace, or a request, says of them."""
     if not isinstance(data, dict):
         return {}
     known = cast("dict[str, object]", data)
-    return {name: as_int(known[name]) for name in names if name in known}
+    numbers = {name: as_int(known[name]) for name in names if name in known}
+    return {**numbers, **machine_in(known)}
+
+
+def machine_in(meta: Mapping[str, object]) -> dict[str, str]:
+    """The processor that opts were chosen for, in what a trace, or a request, says of a kernel;
+    nothing where it does not say, or says what is no figure of one."""
+    text = meta.get(CPU_MACHINE.name)
+    try:
+        settings_of(text if isinstance(text, str) else "?")
+    except EnvError:
+        return {}
+    return {CPU_MACHINE.name: str(text)}
 
 
 def context_of(flags: object, names: Sequence[str] = COMPILING) -> Context:

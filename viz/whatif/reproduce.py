@@ -60,7 +60,7 @@ def minimise_request(subject: Subject, variant: Variant, seconds: float) -> Data
 
 def whole_script(subject: Subject, variant: Variant) -> Reproduction:
     """The script of a kernel as it is. Raises FormatError for a graph that is none."""
-    flags = dict(subject.flags)
+    flags = subject.flags
     text = script_text(_title(subject, variant), subject.graph, subject.target, flags, variant)
     return Reproduction(text, "")
 
@@ -72,7 +72,7 @@ def smaller_script(subject: Subject, made: Data) -> Reproduction:
     before, after = made["nodes"]
     said = f"{made['trouble']}: {before:,} nodes before, {after:,} now; {made['tried']:,} tried"
     title = f"{_title(subject, less)}, made smaller"
-    flags = dict(subject.flags)
+    flags = subject.flags
     return Reproduction(script_text(title, made["graph"], subject.target, flags, less), said)
 
 

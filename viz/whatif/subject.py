@@ -5,13 +5,12 @@ Reads what was recorded. Raises ServerError for kernels of other compilers. Neve
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from core.render.kinds import KIND
 from core.target import targets
-from viz.coredialect.flags import flags_in
+from viz.coredialect.flags import Flags, flags_in, machine_in
 from viz.format.cells import as_text
 from viz.views.process import STRIDE
 from viz.views.store import Store
@@ -30,7 +29,7 @@ class Subject:
     name: str
     target: str
     graph: Data
-    flags: Mapping[str, int]
+    flags: Flags
     text: tuple[str, str] | None
 
     def data(self) -> Data:
@@ -57,7 +56,7 @@ def subject_of(store: Store, kernel: int) -> Subject:
         context.name,
         target,
         graph,
-        flags_in(process.file.meta.get("flags")),
+        {**flags_in(process.file.meta.get("flags")), **machine_in(context.meta)},
         next(
             (
                 (kind, text)
@@ -69,11 +68,16 @@ def subject_of(store: Store, kernel: int) -> Subject:
     )
 
 
-def recorded_flags(store: Store, context: int) -> dict[str, int]:
-    """The flags that the process of a kernel, or of what was compiled of it on request, was
-    recorded with, as far as code depends on them; none for a number that no process has."""
-    at, processes = store.kernel_of(context) // STRIDE, store.processes
-    return flags_in(processes[at].file.meta.get("flags")) if 0 <= at < len(processes) else {}
+def recorded_flags(store: Store, context: int) -> Flags:
+    """The flags that a kernel, or what was compiled of it on request, was recorded with, as far as
+    code depends on them; none for a number that no process has."""
+    kernel, processes = store.kernel_of(context), store.processes
+    if not 0 <= kernel // STRIDE < len(processes):
+        return {}
+    file = processes[kernel // STRIDE].file
+    known = file.contexts.get(kernel % STRIDE)
+    machine = machine_in(known.meta) if known is not None else {}
+    return {**flags_in(file.meta.get("flags")), **machine}
 
 
 def subjects_of(store: Store) -> list[Subject]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from core.target import targets
 from viz.budget import part
-from viz.coredialect.flags import COMPILING, SCHEDULING, flags_in
+from viz.coredialect.flags import COMPILING, SCHEDULING, flags_in, machine_in
 from viz.coredialect.graph import graph_data
 from viz.format.cells import as_text
 from viz.why.subject import Subject
@@ -46,7 +46,7 @@ def pass_request(subject: Subject) -> dict[str, Any] | str:
         "kind": kind,
         "graph": graph,
         "target": target,
-        "flags": flags_in(file.meta.get("flags"), FLAGS),
+        "flags": {**flags_in(file.meta.get("flags"), FLAGS), **machine_in(context.meta)},
         "rewrite": rewrite.name,
         "before": before,
     }

@@ -8,7 +8,16 @@ import pytest
 
 from core.errors import EnvError
 from core.hardware.cpu import Cpu, cpu_of
-from core.hardware.host import caches_of, host, quota_of, registers_of, settings_of, usable_cores
+from core.hardware.host import (
+    caches_of,
+    cpu_for,
+    host,
+    quota_of,
+    registers_of,
+    setting_for,
+    settings_of,
+    usable_cores,
+)
 from core.helpers import Context
 from core.target import targets
 
@@ -91,3 +100,22 @@ def test_another_architecture_has_the_usual_figures(monkeypatch: pytest.MonkeyPa
 def test_a_wrong_figure_is_an_error(text: str) -> None:
     with pytest.raises(EnvError, match="is no figure of a processor"):
         settings_of(text)
+
+
+def test_a_setting_gives_the_same_processor_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    def others(_: Path) -> dict[str, float]:
+        return {"l1": 1 << 20}
+
+    target = targets["x86-64"]
+    for setting in ("", "usual", "cores=8,l2=1M,ghz=4.25"):
+        with Context(CPU_MACHINE=setting):
+            here, text = cpu_for(target), setting_for(target)
+        with monkeypatch.context() as other, Context(CPU_MACHINE=text, CPU_THREADS=3):
+            other.setattr("core.hardware.host.caches_of", others)
+            assert cpu_for(target) == here
+    assert setting_for(targets["aarch64"]).startswith("usual")
+    assert settings_of("usual,l2=3M") == {"l2": 3 << 20}
+    with Context(CPU_MACHINE="usual"):
+        assert setting_for(target) == "usual"
+    with pytest.raises(EnvError):
+        settings_of("usualcores=8")

@@ -12,7 +12,6 @@ import pytest
 from core.errors import TraceError, UopvizError
 from tests.viz.whatif.running import Here, kernel_named, record
 from viz.views.store import Store
-from viz.whatif import worker
 from viz.whatif.attempt import attempt
 from viz.whatif.differences import Data
 from viz.whatif.variants import tried
@@ -28,8 +27,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def store(path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
-    monkeypatch.setattr(worker, "limit_files", abs)
+def store(path: Path) -> Iterator[Store]:
     made = Store(path)
     yield made
     made.close()

@@ -24,7 +24,6 @@ from tests.viz.whatif.fakebindings import FakeBindings
 from tests.viz.whatif.running import Here, kernel_named, record
 from viz.cli import main
 from viz.views.store import Store
-from viz.whatif import worker
 from viz.whatif.reproduce import on_bindings
 from viz.whatif.scripts.launchcase import launch_case
 from viz.whatif.scripts.onbindings import MODULES
@@ -33,10 +32,6 @@ from viz.whatif.variants.variant import Variant
 
 SM90 = target_named("sm_90")
 CASES = [matmul(8, 32, 8), row_sum(4, 32), halves(24), bools(32), one_hot_gather(10, 3, 4)]
-
-
-def no_limit(nbytes: int) -> None:
-    """A limit of what this process may write would outlive the test."""
 
 
 def case_of(ast: UOp) -> dict[str, Any]:
@@ -160,7 +155,6 @@ def test_a_large_output_is_compared_in_part() -> None:
 
 
 def test_of_a_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker, "limit_files", no_limit)
     record(tmp_path / "run.viz")
     store = Store(tmp_path / "run.viz")
     kernel = kernel_named(store, "r_")

@@ -20,7 +20,6 @@ from viz.corecommand.whatif import attempt_lines, variant_lines
 from viz.environment import prune
 from viz.terminal import Line, plain
 from viz.views.store import Store
-from viz.whatif import worker
 from viz.whatif.attempt import attempt
 from viz.whatif.bisect import bisect
 from viz.whatif.changed import Changed
@@ -30,8 +29,7 @@ from viz.whatif.variants.variant import Variant
 
 
 @pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
-    monkeypatch.setattr(worker, "limit_files", abs)
+def store(tmp_path: Path) -> Iterator[Store]:
     record(tmp_path / "run.viz")
     made = Store(tmp_path / "run.viz")
     yield made

@@ -42,8 +42,7 @@ ONE, FIVE = "float 1.000000e+00", "float 5.000000e+00"
 
 
 @pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
-    monkeypatch.setattr(worker, "limit_files", abs)
+def store(tmp_path: Path) -> Iterator[Store]:
     record(tmp_path / "run.viz")
     made = Store(tmp_path / "run.viz")
     yield made

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from core.uop.data.serial import from_data
 from core.uop.show import graph_text
+from viz.coredialect.flags import Flags
 from viz.whatif.variants.variant import Variant
 
 MAX_COMMENT: Final = 200
@@ -31,7 +32,7 @@ sys.exit(not outcome.equal)
 
 
 def script_text(
-    title: str, graph: dict[str, Any], target: str, flags: dict[str, int], variant: Variant
+    title: str, graph: dict[str, Any], target: str, flags: Flags, variant: Variant
 ) -> str:
     """The text of the program. Raises FormatError for a graph that is none."""
     ast = from_data(graph)[0]
