@@ -60,6 +60,9 @@ class Found:
     """A run of the commit before, and one of this: their files."""
     series: Series
     """That of this program."""
+    span: tuple[str, str]
+    """The first and the last commit at which the figure alone may have changed: its noise leaves
+    that open, and some commits have no run of the program."""
 
 
 def since(folder: Folder, metrics: Sequence[str]) -> list[Found]:
@@ -69,18 +72,45 @@ def since(folder: Folder, metrics: Sequence[str]) -> list[Found]:
 
 
 def _found(runs: Runs, metrics: Sequence[str]) -> list[Found]:
-    found: dict[tuple[str, str, str], list[Found]] = {}
-    for metric in metrics:
-        for series in runs.series(metric):
-            for change in changes(series.values):
-                before, at = series.runs[change.at - 1][-1], series.runs[change.at][0]
-                key = metric, series.of, series.commits[change.at]
-                files = runs.path(before), runs.path(at)
-                made = Found(*key, series.program, 1, change, files, series)
-                found.setdefault(key, []).append(made)
+    made = [
+        (series, change)
+        for metric in metrics
+        for series in runs.series(metric)
+        for change in changes(series.values)
+    ]
     order = {commit: at for at, commit in enumerate(runs.commits)}
+    spans = [_span(series, change, order) for series, change in made]
+    found: dict[tuple[str, str, str], list[Found]] = {}
+    for (series, change), span, at in zip(made, spans, commits_of(spans), strict=True):
+        key = series.metric, series.of, runs.commits[at]
+        before, after = series.runs[change.at - 1][-1], series.runs[change.at][0]
+        files = runs.path(before), runs.path(after)
+        ends = runs.commits[span[0]], runs.commits[span[2]]
+        one = Found(*key, series.program, 1, change, files, series, ends)
+        found.setdefault(key, []).append(one)
     merged = [_largest(own) for own in found.values()]
     return sorted(merged, key=lambda one: (order[one.commit], one.metric, one.of))
+
+
+def _span(series: Series, change: Change, order: Mapping[str, int]) -> tuple[int, int, int]:
+    """The first commit at which it may have changed, the likeliest and the last, of all commits:
+    those that have no run of the program are among them."""
+    before = order[series.commits[change.first - 1]]
+    return before + 1, order[series.commits[change.at]], order[series.commits[change.last]]
+
+
+def commits_of(spans: Sequence[tuple[int, int, int]]) -> list[int]:
+    """For each change the commit that it is told of: where one that is known better changed at a
+    commit of its span, that commit, else its likeliest. A commit changes many figures, and a count
+    of matches says exactly which commit it was, when times leave a few open."""
+    known: set[int] = set()
+    commits = [at for _, at, _ in spans]
+    for number in sorted(range(len(spans)), key=lambda n: spans[n][2] - spans[n][0]):
+        first, at, last = spans[number]
+        near = [one for one in known if first <= one <= last]
+        commits[number] = min(near, key=lambda one: (abs(one - at), one), default=at)
+        known.add(commits[number])
+    return commits
 
 
 def _largest(found: Sequence[Found]) -> Found:
@@ -148,6 +178,8 @@ def data_of(found: Sequence[Found]) -> dict[str, Any]:
             "after": one.change.after,
             "low": None if one.change.low == inf else one.change.low,
             "high": None if one.change.high == inf else one.change.high,
+            "first": one.span[0],
+            "last": one.span[1],
             "a": one.runs[0],
             "b": one.runs[1],
         }

@@ -86,8 +86,8 @@ def read_all(
 
 
 def _costs(path: Path) -> dict[str, tuple[float, list[int]]]:
-    """The mean time of a match of each rule, a pass of each name, the compilation and a launch of
-    each kernel, and the numbers that these have in the file."""
+    """The mean time of a match of each rule, a pass of each name and the compilation of each
+    kernel, the median of its launches, and the numbers that these have in the file."""
     found: dict[str, tuple[list[float], set[int]]] = {}
 
     def add(name: str, time: float, number: int, count: int = 1) -> None:
@@ -108,7 +108,13 @@ def _costs(path: Path) -> dict[str, tuple[float, list[int]]]:
     for name, _, _, ns, _ in file.launches:
         add(f"launch {name}", ns, numbers.get(name, 0))
     file.close()
-    return {name: (statistics.fmean(times), [*numbers]) for name, (times, numbers) in found.items()}
+    return {
+        name: (
+            (statistics.median if name.startswith("launch ") else statistics.fmean)(times),
+            [*numbers],
+        )
+        for name, (times, numbers) in found.items()
+    }
 
 
 def commit_name(commit: int) -> str:

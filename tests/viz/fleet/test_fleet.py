@@ -25,6 +25,7 @@ from viz.fleet.changes import changes
 from viz.fleet.folder import LocalFolder
 from viz.fleet.layout import TABLES
 from viz.fleet.packing import Done, traces_in
+from viz.fleet.since import commits_of
 from viz.write.writer import TraceWriter
 
 
@@ -209,6 +210,32 @@ def test_planted_changes_are_found(seed: int) -> None:
     for change, ratio in zip(found, (1.4, 90 / 140), strict=True):
         assert change.low <= change.ratio <= change.high
         assert abs(change.ratio - ratio) < 0.05
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_change_is_where_it_is_planted_whatever_its_size(seed: int) -> None:
+    choose = random.Random(seed)
+    for factor in (0.05, 1.5, 12.0):
+        level = [300.0 if commit < 7 else 300.0 * factor for commit in range(50)]
+        series = [[x * choose.lognormvariate(0, 0.18) for _ in range(5)] for x in level]
+        (change,) = changes(series)
+        assert change.first <= 7 <= change.last
+        assert change.at == 7 or factor == 1.5  # one commit has 5 runs
+
+
+def test_two_runs_that_agree_are_no_change() -> None:
+    choose = random.Random(0)
+    for _ in range(300):
+        series = [[choose.lognormvariate(5, 0.2) for _ in range(4)] for _ in range(20)]
+        series[0] = [140.0, 140.1]
+        assert changes(series) == []
+
+
+def test_figures_with_noise_are_told_of_the_commit_that_exact_ones_name() -> None:
+    exact, noisy, other, late = (25, 25, 25), (23, 24, 27), (30, 33, 41), (24, 26, 26)
+    assert commits_of([noisy, exact, other, late]) == [25, 25, 33, 25]
+    assert commits_of([noisy, late]) == [26, 26]
+    assert commits_of([]) == []
 
 
 def write_run(path: Path, commit: int, run: int, choose: random.Random) -> None:

@@ -35,7 +35,9 @@ def found(of: str, ratio: float) -> Found:
     (change,) = changes(values)
     commits = [f"commit{number}" for number in range(20)]
     series = Series("rule-time", of, HOSTILE, commits, [["run"]] * 20, values)
-    return Found("rule-time", of, commits[change.at], HOSTILE, 2, change, ("a.viz", of), series)
+    return Found(
+        "rule-time", of, commits[change.at], HOSTILE, 2, change, ("a.viz", of), series, ("", "")
+    )
 
 
 def test_a_report_has_every_change_and_draws_those_that_are_largest() -> None:
