@@ -16,63 +16,78 @@ from typing import Final
 
 @dataclass(frozen=True)
 class Cpu:
-    """One kind of processor.
-
-    `cores`: those that kernels may use; `ghz`: cycles of a nanosecond; `l1`, `l2`, `l3`: bytes of
-    the caches that one core reaches; `l2_rate`, `l3_rate`, `memory_rate`: bytes a cycle from
-    there; `shared_rate`: bytes a cycle from memory to all cores together; `alu`, `loads`,
-    `stores`: instructions on vectors a cycle; `latency`: cycles from a sum to the next that needs
-    it; `registers`: of vectors; `start`: cycles that a launch takes; `share`: more cycles where it
-    is shared out between cores.
-
-    The others are factors that were fitted to times of programs (`python -m tests.bench choice`):
-    `issue`: instructions a cycle; `shuffle`, `gather`, `turn`, `cross`: instructions that it takes
-    to move a vector's lanes, to put an element into one, to turn an element of a square of lanes,
-    and to put a vector together from the ends of two rows; `gate`: what a gate adds to a move;
-    `combine`: cycles to halve a vector's lanes by a reduce; `leave`: cycles to leave a loop;
-    `window`: instructions that are looked at ahead; `held`, `beside`: registers that a sum takes
-    besides its vectors, and for each of them where several are added at once; `spill`: moves of a
-    vector that has no register; `apart`: the part of shorter bounds that does not overlap with the
-    longest; `long`: what each vector of a turn adds, as code grows; `streams`, `stream`: runs of
-    memory that are read ahead well, and what each further one adds; `jump`: how much slower bytes
-    are that are far from the last ones, at most 1, where whole lines are moved for them; `crowd`:
-    where lines of several lanes share a set of a cache.
-    """
+    """One kind of processor. What `issue` and those after it say was fitted to times of programs
+    (`python -m tests.bench choice`)."""
 
     cores: int = 2
+    """Those that kernels may use."""
     ghz: float = 3.7
+    """Cycles of a nanosecond."""
     l1: int = 32 << 10
+    """Bytes of the first-level cache of a core."""
     l2: int = 512 << 10
+    """Bytes of the second-level cache that a core reaches."""
     l3: int = 8 << 20
+    """Bytes of the third-level cache that a core reaches."""
     l2_rate: float = 32.0
+    """Bytes a cycle from the second-level cache."""
     l3_rate: float = 12.0
+    """Bytes a cycle from the third-level cache."""
     memory_rate: float = 6.0
+    """Bytes a cycle from memory to one core."""
     shared_rate: float = 16.0
+    """Bytes a cycle from memory to all cores together."""
     alu: float = 2.7
+    """Instructions of arithmetic on vectors a cycle."""
     loads: float = 1.6
+    """Loads of vectors a cycle."""
     stores: float = 1.1
+    """Stores of vectors a cycle."""
     latency: float = 4.3
+    """Cycles from a sum to the next that needs it."""
     registers: int = 16
+    """Registers of vectors."""
     start: float = 3000.0
+    """Cycles that a launch takes."""
     share: float = 6000.0
+    """Further cycles where cores share a launch."""
     issue: float = 4.2
+    """Instructions a cycle."""
     shuffle: float = 0.83
+    """Instructions that moving a lane of a vector takes."""
     gather: float = 1.9
+    """Instructions that put an element into a lane."""
     turn: float = 0.51
+    """Instructions that turn an element of a square of lanes round."""
     cross: float = 1.4
+    """Instructions that put a vector together from the ends of two rows."""
     gate: float = 0.055
+    """What a gate adds to a move."""
     combine: float = 0.4
+    """Cycles to halve a vector's lanes by a reduce."""
     leave: float = 21.0
+    """Cycles to leave a loop."""
     window: float = 1300.0
+    """Instructions that are looked at ahead."""
     held: float = 1.7
+    """Registers that a sum takes besides its vectors."""
     beside: float = 0.55
+    """Registers that each vector of a sum takes besides where several are added at once."""
     spill: float = 4.2
+    """Moves of a vector that has no register."""
     apart: float = 0.22
+    """The part of shorter bounds that does not overlap with the longest."""
     long: float = 0.0046
+    """What each vector of a turn adds, as code grows."""
     streams: float = 1.6
+    """Runs of memory that are read ahead well."""
     stream: float = 0.049
+    """What each further run of memory adds."""
     jump: float = 0.29
+    """How much slower bytes are that are far from the last ones, at most 1, where whole lines are
+    moved for them."""
     crowd: float = 1.0
+    """How much slower bytes are whose lines share a set of a cache with those of other lanes."""
 
 
 _BY_TARGET: Final[Mapping[str, Cpu]] = MappingProxyType(

@@ -7,6 +7,7 @@ Never runs anything.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from random import Random
 
 from core import Tensor
@@ -70,12 +71,10 @@ def _convolutions() -> Iterator[tuple[str, Callable[[], Tensor]]]:
         (1, 512, 512, 7, 3, 1), (1, 64, 256, 56, 1, 1), (1, 256, 128, 56, 1, 2),
         (1, 512, 2048, 7, 1, 1), (1, 1024, 256, 14, 1, 1), (4, 8, 16, 28, 5, 1),
     ):  # fmt: skip
-        pad = k // 2
-
-        def conv(b=b, i=cin, o=cout, s=size, k=k, stride=stride, pad=pad) -> Tensor:  # type: ignore[no-untyped-def]
-            return _e(b, i, s, s).conv2d(_e(o, i, k, k), stride=stride, padding=pad)
-
-        yield f"conv {k}x{k} {cin} to {cout}, {b}x{size}x{size}, stride {stride}", conv
+        yield (
+            f"conv {k}x{k} {cin} to {cout}, {b}x{size}x{size}, stride {stride}",
+            partial(_conv, (b, cin, size, size), (cout, cin, k, k), stride),
+        )
     for b, c, size in ((2, 64, 56), (1, 128, 28)):
         yield (
             f"depthwise 3x3 {c}, {b}x{size}x{size}",
@@ -85,6 +84,10 @@ def _convolutions() -> Iterator[tuple[str, Callable[[], Tensor]]]:
     yield "max pool 3, stride 2", lambda: _e(1, 64, 112, 112).max_pool2d((3, 3), stride=2)
     yield "average of 7x7", lambda: _e(4, 512, 7, 7).mean((2, 3))
     yield "batch norm statistics", lambda: _e(4, 64, 56, 56).var((0, 2, 3))
+
+
+def _conv(image: tuple[int, ...], weight: tuple[int, ...], stride: int) -> Tensor:
+    return _e(*image).conv2d(_e(*weight), stride=stride, padding=weight[-1] // 2)
 
 
 def _rows() -> Iterator[tuple[str, Callable[[], Tensor]]]:

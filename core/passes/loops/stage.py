@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 
 from core.dtype import AddrSpace
 from core.helpers import prod
-from core.passes.cost.cpu import FAR, PANEL, REPEATS
+from core.passes.cost.traffic import FAR, PANEL, REPEATS
 from core.passes.optimize.access import strides_of
 from core.passes.view_index import ravel
 from core.target import Target
