@@ -23,7 +23,7 @@ from core.passes.pipeline import lower_to_text, program_of, run_passes
 from core.passes.program.verify import verify_program
 from core.render.kinds import SEARCH
 from core.render.listing import Listing
-from core.render.renderers import Render, renderers
+from core.render.renderers import Render, rendered_kinds, renderer
 from core.target import Family, Target
 from core.toolchain.assembled import amd_isa, cpu_assembly
 from core.toolchain.estimates import bytes_of, flops_of
@@ -88,10 +88,10 @@ def _compile(ast: UOp, target: Target, opts: tuple[Opt, ...] | None, report: str
     name = kernel_name(ast)
     with context(name, "kernel", **_described(ast, target)):
         sink = run_passes(ast, target, None, None, opts)
-        kind, render = renderers(target.family)[0]
+        kind = rendered_kinds(target.family)[0]
         uops, lowered = _programs(sink, kind, target, name)
         with stage(f"rendering {kind}"):
-            source = _artifact(kind, target, lowered, name, render)
+            source = _artifact(kind, target, lowered, name, renderer(kind))
             program = _program(name, ast, target, uops, lowered, source)
         observer = attached()
         if observer is not None:
@@ -156,11 +156,11 @@ def rendered(
     check_ast(ast, "sources_for")
     program = compile_kernel(ast, target, opts)
     found = [program.source, *_further(program.source, program.name, program.lowered)]
-    others = renderers(target.family)[1:]
+    others = rendered_kinds(target.family)[1:]
     if others and program.lowered is not program.uops:
         verify_program(program.uops, target, program.name)
-    for kind, render in others:
-        found.append(_artifact(kind, target, program.uops, program.name, render))
+    for kind in others:
+        found.append(_artifact(kind, target, program.uops, program.name, renderer(kind)))
     return program, found
 
 

@@ -198,15 +198,15 @@ FROM_ABOVE = {"core.uop.late": "methods of UOp whose rules and printer are made 
 
 def imports_by_name(tree: ast.AST) -> Iterator[tuple[str, int]]:
     """(module, line) of every import that is made by its name: `import_module("core.nn")`, and the
-    table `_HOMES` of names that are imported when they are asked for."""
+    tables `_HOMES` and `HOMES` of names that are imported when they are asked for."""
     for node in ast.walk(tree):
         named: list[ast.expr] = []
         if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
             named = node.args[:1]
-        elif isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == "_HOMES":
-            named = node.value.values if isinstance(node.value, ast.Dict) else []
+        elif isinstance(node, ast.AnnAssign) and ast.unparse(node.target) in ("_HOMES", "HOMES"):
+            named = [name for name in ast.walk(node) if isinstance(name, ast.Constant)]
         for name in named:
-            if isinstance(name, ast.Constant) and str(name.value).split(".")[0] in ("core", "viz"):
+            if isinstance(name, ast.Constant) and NAME.fullmatch(str(name.value)):
                 yield str(name.value), name.lineno
 
 
@@ -303,6 +303,7 @@ NAME = re.compile(r"(?:core|viz)(?:\.\w+)+")
 LATE = {
     "core": "the names of the package",
     "core.render.renderers": "a renderer for each kind of text",
+    "core.runtime.device": "a module for each kind of device",
     "core.tensor.neural.attention": "kernels of tiles, which are built of Tensors",
     "core.uop": "the names of the package",
     "core.uop.late": "meanings, which are built of nodes",

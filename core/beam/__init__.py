@@ -18,7 +18,7 @@ from core.errors import RunError, UopvizError
 from core.helpers import BEAM, BEAM_SECONDS, NOOPT
 from core.passes.optimize.search import Found, Limits, Told, Try, search
 from core.runtime.device import Device
-from core.runtime.emulator.device import EmulatorDevice
+from core.runtime.emulated import is_emulated
 from core.target import Target
 from core.uop.engine.asking import asked_for_kernel, kernel_lines
 from core.uop.kernelinfo import KernelInfo, Opt
@@ -86,4 +86,4 @@ def _with_prediction(tried: Try, trials: Isolated) -> Try:
 
 def is_counted(device: str) -> bool:
     """Whether a device counts instructions in place of a time."""
-    return isinstance(Device[device], EmulatorDevice)
+    return is_emulated(Device[device].name)

@@ -1,30 +1,34 @@
-"""`RENDERERS`: which function makes which kind of text of a linear program.
+"""Which function makes which kind of text of a linear program.
 
-A row of `KINDS` that is rendered has a module of its name in this folder, with a function `render`.
-Never renders.
+A row of `KINDS` that is rendered has a module of its name in this folder, with a function `render`;
+it is imported when the first text of the kind is made. Never renders.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from importlib import import_module
-from types import MappingProxyType
-from typing import Final
 
-from core.render.kinds import KINDS
+from core.render.kinds import KIND, KINDS
 from core.render.rendered import Rendered
 from core.target import Family, Target
 from core.uop import UOp
 
 Render = Callable[[Sequence[UOp], str, Target], Rendered]
-RENDERERS: Final[Mapping[str, Render]] = MappingProxyType(
-    {k.name: import_module(f"core.render.{k.name}").render for k in KINDS if k.rendered}
-)
-"""By the name of the kind. Other kinds are made by a tool, of another text, or are reports."""
 
 
-def renderers(family: Family) -> list[tuple[str, Render]]:
-    """(kind, renderer) of each text that is rendered for a family; first what its devices load."""
-    found = [k for k in KINDS if family in k.families and k.name in RENDERERS]
+@cache
+def renderer(kind: str) -> Render:
+    """What renders a kind of text. Raises KeyError for a kind that is made by a tool, of another
+    text, or is a report."""
+    if not KIND[kind].rendered:
+        raise KeyError(kind)
+    return import_module(f"core.render.{kind}").render
+
+
+def rendered_kinds(family: Family) -> list[str]:
+    """The kinds of text that are rendered for a family; first what its devices load."""
+    found = [k for k in KINDS if family in k.families and k.rendered]
     found.sort(key=lambda kind: family not in kind.loaded)
-    return [(k.name, RENDERERS[k.name]) for k in found]
+    return [k.name for k in found]

@@ -1,14 +1,15 @@
 """`Device`: the devices of this machine by name, opened when first used.
 
 `Device["CPU"]`, `Device.DEFAULT`. Names are canonical: upper case, without ":0" and without the
-target that an emulated device has anyway. Never imports a vendor's library before its device is
-asked for.
+target that an emulated device has anyway. Never imports a device, nor a
+vendor's library, before it is asked for.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from typing import Final, TypeAlias
 
 from core.errors import DeviceError
@@ -16,34 +17,28 @@ from core.helpers import DEV, wrong_setting
 from core.runtime.allocator import Allocator
 from core.runtime.allocators import Allocators
 from core.runtime.base import ComputeDevice
-from core.runtime.cpu.device import CpuDevice
-from core.runtime.cuda.device import cuda_device
 from core.runtime.disk.device import KIND as DISK
-from core.runtime.disk.device import DiskDevice, disk_name
-from core.runtime.emulator.device import EMULATED, EmulatorDevice, emulated_target
-from core.runtime.hip.device import amd_device
-from core.runtime.null import NullDevice
-from core.runtime.opencl.device import OpenClDevice
-from core.runtime.reference.device import ReferenceDevice
-from core.runtime.webgpu.device import WebGpuDevice
+from core.runtime.disk.device import disk_name
+from core.runtime.emulated import EMULATED, emulated_target
 from core.uop.node import DeviceName
 
 DeviceLike: TypeAlias = str | Sequence[str] | None
 """What users pass: the name of a device, the names of several, or None for the default one."""
 
-MAKERS: Final[Mapping[str, Callable[[str], ComputeDevice]]] = {
-    "CPU": CpuDevice,
-    "REFERENCE": ReferenceDevice,
-    "NULL": NullDevice,
-    "CUDA": cuda_device,
-    "AMD": amd_device,
-    "WEBGPU": WebGpuDevice,
-    "OPENCL": OpenClDevice,
-    DISK: DiskDevice,
-    **dict.fromkeys(EMULATED, EmulatorDevice),
+HOMES: Final[Mapping[str, tuple[str, str]]] = {
+    "CPU": ("core.runtime.cpu.device", "CpuDevice"),
+    "REFERENCE": ("core.runtime.reference.device", "ReferenceDevice"),
+    "NULL": ("core.runtime.null", "NullDevice"),
+    "CUDA": ("core.runtime.cuda.device", "cuda_device"),
+    "AMD": ("core.runtime.hip.device", "amd_device"),
+    "WEBGPU": ("core.runtime.webgpu.device", "WebGpuDevice"),
+    "OPENCL": ("core.runtime.opencl.device", "OpenClDevice"),
+    DISK: ("core.runtime.disk.device", "DiskDevice"),
+    **dict.fromkeys(EMULATED, ("core.runtime.emulator.device", "EmulatorDevice")),
 }
-"""How each kind of device is opened, given its canonical name. Behind the kind a name may have a
-number or, of an emulated device, a target: CPU:1, PTX:EMU:SM_75; DISK is followed by a file."""
+"""(module, name) of what opens each kind of device, given its canonical name. Behind the kind a
+name may have a number or, of an emulated device, a target: CPU:1, PTX:EMU:SM_75; DISK is followed
+by a file. The module is imported when the first device of the kind is opened."""
 
 ALIASES: Final[Mapping[str, str]] = {
     "PYTHON": "REFERENCE",
@@ -72,8 +67,8 @@ class Devices:
         if kind in EMULATED:
             target = emulated_target(kind, suffix)
             return kind if target == EMULATED[kind].default else f"{kind}:{target.upper()}"
-        if kind not in MAKERS or (suffix and not suffix.isdigit()):
-            raise DeviceError(f"there is no device {name!r}", hint="one of " + ", ".join(MAKERS))
+        if kind not in HOMES or (suffix and not suffix.isdigit()):
+            raise DeviceError(f"there is no device {name!r}", hint="one of " + ", ".join(HOMES))
         return kind if int(suffix or 0) == 0 else f"{kind}:{int(suffix)}"
 
     def names(self, device: DeviceLike) -> DeviceName:
@@ -102,7 +97,7 @@ class Devices:
         key = self.canonicalize(name)
         with self._lock:
             if key not in self._open:
-                self._open[key] = MAKERS[_split(key)[0]](key)
+                self._open[key] = _maker(_split(key)[0])(key)
             return self._open[key]
 
     @property
@@ -115,7 +110,7 @@ class Devices:
             return self.canonicalize(DEV.value)
         except DeviceError as error:
             raise wrong_setting(
-                f"DEV={DEV.value!r} is not a device", "DEV takes " + ", ".join(MAKERS)
+                f"DEV={DEV.value!r} is not a device", "DEV takes " + ", ".join(HOMES)
             ) from error
 
     @DEFAULT.setter
@@ -127,18 +122,23 @@ class Devices:
         return self[name].allocator
 
 
+def _maker(kind: str) -> Callable[[str], ComputeDevice]:
+    module, name = HOMES[kind]
+    return getattr(import_module(module), name)
+
+
 def _split(name: object) -> tuple[str, str]:
     """(kind, what follows it) of a name in any spelling. Raises DeviceError for what is no text."""
     if not isinstance(name, str):
         raise DeviceError(
             f"{name!r} is not the name of a device",
-            hint="a device is named by text: one of " + ", ".join(MAKERS),
+            hint="a device is named by text: one of " + ", ".join(HOMES),
         )
     if name[: len(DISK) + 1].upper() == DISK + ":":
         return DISK, name[len(DISK) + 1 :]  # a path, whose letters are what they are
     first, _, rest = name.upper().partition(":")
     second, _, further = rest.partition(":")
-    if f"{first}:{second}" in MAKERS:
+    if f"{first}:{second}" in HOMES:
         return f"{first}:{second}", further
     return ALIASES.get(first, first), rest
 

@@ -18,7 +18,7 @@ import core.errors
 from core.passes.contract import Pass
 from core.passes.pipeline import PASSES, TEXT_PASSES
 from core.passes.schedule import pipeline as schedule
-from core.runtime.device import ALIASES, MAKERS
+from core.runtime.device import ALIASES, HOMES
 from core.target import Target, targets
 from core.tensor_cores import TensorCore
 from core.uop import GroupOp, Ops, PatternMatcher, Rule
@@ -115,8 +115,8 @@ def tensor_core_table() -> str:
 def device_table() -> str:
     """Every device."""
     rows: list[tuple[str, str, str]] = []
-    for name, maker in MAKERS.items():
-        doc = first_sentence(importlib.import_module(maker.__module__).__doc__)
+    for name, (module, _) in HOMES.items():
+        doc = first_sentence(importlib.import_module(module).__doc__)
         other = ", ".join(code(a) for a, of in ALIASES.items() if of == name)
         rows.append((code(name), other, doc))
     return table(("device", "other names", "is"), rows)

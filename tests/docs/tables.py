@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from core.render.kinds import KINDS
-from core.render.renderers import RENDERERS
+from core.render.renderers import renderer
 from tests.docs.markdown import code, first_sentence, table
 from tests.docs.of_core import (
     ROOT,
@@ -72,7 +72,7 @@ def kind_table() -> str:
     """The kinds of texts that are made of kernels and schedules."""
     rows = [
         (code(k.name), k.title, ", ".join(k.families) or "a report", code(k.ending),
-         RENDERERS[k.name].__module__.replace(".", "/") + ".py" if k.name in RENDERERS else "")
+         renderer(k.name).__module__.replace(".", "/") + ".py" if k.rendered else "")
         for k in KINDS
     ]  # fmt: skip
     return table(("kind", "title", "for targets", "ending", "rendered by"), rows)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from core.compile import compile_kernel
-from core.render.renderers import renderers
+from core.render.renderers import rendered_kinds, renderer
 from core.target import Target
 from core.toolchain.program import Program
 from core.uop import Ops, UOp
@@ -31,7 +31,8 @@ class Compiled:
             found = self._programs[alike] = compile_kernel(self._ast, target)
         if found.target is target:
             return found
-        kind, render = renderers(target.family)[0]
+        kind = rendered_kinds(target.family)[0]
+        render = renderer(kind)
         made = render(found.lowered, found.name, target)
         lines = tuple(tuple(found.lowered[at] for at in line) for line in made.lines)
         source = replace(

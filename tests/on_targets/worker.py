@@ -25,7 +25,7 @@ from core.dtype import dtypes
 from core.errors import UopvizError
 from core.isolation.limits import limit_memory
 from core.render import c
-from core.render.renderers import RENDERERS, Render
+from core.render.renderers import Render, renderer
 from core.target import Target, targets
 from core.toolchain.processor import host_target
 from core.toolchain.program import Program
@@ -40,7 +40,7 @@ from tests.on_targets.subject import Subject, subject_of
 from tests.on_targets.webgpu import tint
 
 MEMORY: Final = 10 << 30
-READ: Final[Mapping[str, Render]] = {"CUDA": RENDERERS["cuda"], "HIP": RENDERERS["hip"]}
+READ: Final[Mapping[str, Render]] = {"CUDA": renderer("cuda"), "HIP": renderer("hip")}
 """Texts that are for reading, and for compilers that the product does not need."""
 COMPILERS: Final = {"": texts.ptxas, "CUDA": texts.cuda, "HIP": texts.hip}
 LOADERS: Final = {"webgpu": tint}

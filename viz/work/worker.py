@@ -31,7 +31,7 @@ from core.isolation.edited import editable_on
 from core.isolation.limits import MEMORY_LIMIT, limit_files
 from core.isolation.safety import MAX_BYTES, check_kernel
 from core.isolation.worker import try_kernel
-from core.runtime.device import MAKERS, Device
+from core.runtime.device import HOMES, Device
 from core.target import Target, target_named
 from core.toolchain.diskcache import keep_nothing
 from core.toolchain.program import Artifact, Program
@@ -190,7 +190,7 @@ def devices_job(_: Mapping[str, Any]) -> dict[str, Any]:
     """The devices that are present here, and which texts can be run on them once they are
     edited."""
     found: list[str] = []
-    for name in MAKERS:
+    for name in HOMES:
         try:
             Device[name]
         except UopvizError:

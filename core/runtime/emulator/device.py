@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, cast
 
-from core.errors import DeviceError, FaultError, RunError
+from core.errors import FaultError, RunError
 from core.helpers import EMULATOR_CHECKS, prod
 from core.runtime.base import ComputeDevice
 from core.runtime.buffer import Buffer
+from core.runtime.emulated import EMULATED, emulated_target
 from core.runtime.emulator.allocator import EmulatedMemory, EmulatorAllocator
 from core.runtime.emulator.counters import Profile
 from core.runtime.emulator.globalmemory import Region
@@ -27,16 +27,6 @@ from core.target import Family, targets
 from core.toolchain.program import Program
 
 
-@dataclass(frozen=True)
-class Emulated:
-    """A kind of emulated device: the front end for the text that it loads, and its target where
-    its name says none."""
-
-    family: Family
-    default: str
-    read: Callable[[Program], Code]
-
-
 def _read_ptx(program: Program) -> Code:
     return ptx.read(program.source.text, program.name)
 
@@ -45,22 +35,11 @@ def _read_llvm(program: Program) -> Code:
     return translate(program.source.text, program.name, program.target)
 
 
-EMULATED: Final[Mapping[str, Emulated]] = {
-    "PTX:EMU": Emulated("nvidia", "sm_90", _read_ptx),
-    "AMD:EMU": Emulated("amd", "gfx942", _read_llvm),
+READERS: Final[Mapping[Family, Callable[[Program], Code]]] = {
+    "nvidia": _read_ptx,
+    "amd": _read_llvm,
 }
-"""Every kind of emulated device by name."""
-
-
-def emulated_target(kind: str, suffix: str) -> str:
-    """The target of `PTX:EMU:sm_75`, by what follows its kind; "" is the default. Raises
-    DeviceError for one that the kind does not have."""
-    row = EMULATED[kind]
-    name = suffix.lower() or row.default
-    fitting = [t.name for t in targets.values() if t.family == row.family]
-    if name not in fitting:
-        raise DeviceError(f"{kind} emulates no {name!r}", hint="one of " + ", ".join(fitting))
-    return name
+"""The front end for the text that the devices of a family load."""
 
 
 def checks_now() -> Checks:
@@ -169,7 +148,7 @@ class EmulatorDevice(ComputeDevice):
         kind = next(k for k in EMULATED if name == k or name.startswith(k + ":"))
         target = emulated_target(kind, name[len(kind) + 1 :])
         super().__init__(name, targets[target], EmulatorAllocator())
-        self._read = EMULATED[kind].read
+        self._read = READERS[EMULATED[kind].family]
 
     def load(self, program: Program) -> EmulatorRunner:
         return EmulatorRunner(program, self._read(program))

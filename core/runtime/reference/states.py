@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from core.passes.contract import position, run_table
 from core.passes.pipeline import PASSES, TEXT_PASSES, entry, program_of
-from core.render.renderers import renderers
+from core.render.renderers import rendered_kinds
 from core.target import Target
 from core.uop.call.givenkernel import check_ast
 from core.uop.kernelinfo import KernelInfo, Opt
@@ -40,7 +40,7 @@ def kernel_states(ast: UOp, target: Target, opts: Sequence[Opt] | None = None) -
         graph = run_table((step,), graph, target)
         yield State(step.name, graph)
     yield State("linear", tuple(program_of(graph)))
-    kind, _ = renderers(target.family)[0]
+    kind = rendered_kinds(target.family)[0]
     passes = TEXT_PASSES.get(kind, ())
     for step in passes:
         graph = run_table((step,), graph, target)

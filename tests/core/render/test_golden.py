@@ -8,7 +8,7 @@ import pytest
 
 from core.passes.pipeline import TEXT_PASSES
 from core.render.kinds import KIND, KINDS
-from core.render.renderers import RENDERERS, Render, renderers
+from core.render.renderers import Render, rendered_kinds, renderer
 from core.target import Family, targets
 from core.uop.ops import Ops
 from core.uop.uop import UOp
@@ -24,13 +24,13 @@ TARGETS: dict[Family, str] = {
 }
 LANGUAGES: dict[str, tuple[Render, Family, str]] = {
     kind.name if len(kind.families) == 1 else f"{kind.name}_{family}": (
-        RENDERERS[kind.name],
+        renderer(kind.name),
         family,
         kind.ending,
     )
     for kind in KINDS
     for family in kind.families
-    if kind.name in RENDERERS
+    if kind.rendered
 }
 NARROW_AS_BITS = ("opencl",)
 """Languages that narrow floats are only stored in."""
@@ -69,7 +69,9 @@ def test_the_table_of_kinds() -> None:
     assert len(KIND) == len(KINDS)
     for family in TARGETS:
         loaded = [kind for kind in KINDS if family in kind.loaded]
-        assert [kind.name for kind in loaded] == [renderers(family)[0][0]]
-        assert all(kind.name in RENDERERS and family in kind.families for kind in loaded)
-    assert all(KIND[name].families for name in RENDERERS)
-    assert [name for name, _ in renderers("amd")] == ["llvm", "hip"]
+        assert [kind.name for kind in loaded] == rendered_kinds(family)[:1]
+        assert all(kind.rendered and family in kind.families for kind in loaded)
+    assert all(kind.families for kind in KINDS if kind.rendered)
+    assert rendered_kinds("amd") == ["llvm", "hip"]
+    with pytest.raises(KeyError):
+        renderer("choice")

@@ -18,7 +18,7 @@ from core.render import c
 from core.render.kinds import KIND
 from core.render.llvm_lines.amd_matrix import builtin_of, call_of
 from core.render.rendered import Rendered
-from core.render.renderers import RENDERERS
+from core.render.renderers import renderer
 from core.target import Target, targets
 from core.toolchain.assembled import amd_isa
 from core.toolchain.llvm_compiler import assembly
@@ -48,7 +48,7 @@ def program(row: Row) -> Program:
 
 def rendered(row: Row, kind: str) -> Rendered:
     made = program(row)
-    return RENDERERS[kind](uops_of(made, kind), made.name, made.target)
+    return renderer(kind)(uops_of(made, kind), made.name, made.target)
 
 
 def uops_of(made: Program, kind: str) -> tuple[UOp, ...]:

@@ -14,7 +14,7 @@ from core.dtype import AddrSpace, dtypes
 from core.errors import RunError, UopvizError
 from core.isolation.edited import Edited
 from core.runtime.cpu.device import CpuDevice
-from core.runtime.device import MAKERS, Device
+from core.runtime.device import HOMES, Device
 from core.runtime.emulator.device import EmulatorDevice
 from core.runtime.gpu.device import GpuDevice
 from core.runtime.reference.device import ReferenceDevice
@@ -135,7 +135,7 @@ ASKED: dict[str, dict[str, object]] = {
 def test_none_is_run(name: str, more: str, nothing_runs: None) -> None:
     """On no device: before one is opened, whatever else is asked for."""
     make, beyond, _ = OUTSIDE[name]
-    for device in (*MAKERS, "CPU:1", "cpu", "NOPE"):
+    for device in (*HOMES, "CPU:1", "cpu", "NOPE"):
         with pytest.raises(RunError, match="this kernel is not run"):
             run_job(request(make(beyond), device=device, **ASKED[more]))
 
@@ -143,14 +143,14 @@ def test_none_is_run(name: str, more: str, nothing_runs: None) -> None:
 @pytest.mark.parametrize("target", ["sm_80", "gfx942", "x86-64"])
 def test_shipped_kernels_of_a_trace_are_not_run_either(target: str, nothing_runs: None) -> None:
     for ast in (kernels.copy(70, 90, target), kernels.matmul(64, 64, 64, target)):
-        for device in MAKERS:
+        for device in HOMES:
             with pytest.raises(RunError, match="this kernel is not run"):
                 run_job(request(ast, device=device))
 
 
 @pytest.mark.parametrize("more", ASKED)
 def test_only_emulators_emulate(more: str, nothing_runs: None) -> None:
-    opened = [name for name in MAKERS if not isinstance(_opened(name), EmulatorDevice)]
+    opened = [name for name in HOMES if not isinstance(_opened(name), EmulatorDevice)]
     assert {"CPU", "REFERENCE", "NULL", "CUDA", "AMD"} <= set(opened)
     for device in (*opened, "CPU:1", "NOPE"):
         with pytest.raises(UopvizError):

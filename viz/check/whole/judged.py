@@ -17,6 +17,7 @@ from core.errors import RunError
 from core.isolation.edited import Edited, with_text
 from core.isolation.limits import DRIVER_FILE, limit_files
 from core.isolation.safety import MAX_BYTES, check_kernel
+from core.runtime.emulated import is_emulated
 from core.runtime.numeric import Array
 from core.target import Target
 from core.toolchain.program import Program
@@ -27,7 +28,6 @@ from viz.whatif.narrowing.verdict import outcome_data
 from viz.whatif.results.arguments import ArgumentSet, givens
 from viz.whatif.results.outcome import Outcome
 from viz.whatif.results.textrun import TextRun, device_for, program_agrees, rendering, run_text
-from viz.whatif.results.trying import is_emulated
 from viz.whatif.variants.given import kernel_of
 from viz.workbench.inputs import captured_inputs
 

@@ -17,7 +17,7 @@ from core.passes.contract import Pass, check_contract, undone
 from core.passes.pipeline import PASSES, TEXT_PASSES, entry, program_of
 from core.passes.program.verify import verify_program
 from core.prove.decide import Checker
-from core.render.renderers import renderers
+from core.render.renderers import rendered_kinds
 from core.runtime.reference.kernel import evaluate_kernel
 from core.runtime.reference.selfreads import KERNELIZE, SELF_READS, misread
 from core.target import Target
@@ -100,7 +100,7 @@ class Kernel:
             info = ast.arg if isinstance(ast.arg, KernelInfo) else KernelInfo()
             ast = ast.replace(arg=replace(info, opts=tuple(opts), found_for=""))
         begin = next(at for at, step in enumerate(PASSES) if step.name == entry(ast))
-        own = TEXT_PASSES.get(renderers(target.family)[0][0], ())
+        own = TEXT_PASSES.get(rendered_kinds(target.family)[0], ())
         self._own_text = bool(own)
         self.steps: tuple[Pass[Target], ...] = (*PASSES[begin:], *own)
         self.states: list[PassStates] = []

@@ -15,7 +15,8 @@ from core.compile import compile_kernel
 from core.errors import DeviceError, UopvizError
 from core.isolation.edited import Edited, with_text
 from core.runtime.device import Device
-from core.runtime.emulator.device import EMULATED, EmulatorRunner
+from core.runtime.emulated import EMULATED
+from core.runtime.emulator.device import EmulatorRunner
 from core.runtime.numeric import Array
 from core.runtime.reference.kernel import evaluate_kernel
 from core.target import Target
@@ -52,11 +53,6 @@ def emulated(target: Target) -> str | None:
         if row.family == target.family:
             return Device.canonicalize(f"{name}:{target.name}")
     return None
-
-
-def is_emulated(device: str) -> bool:
-    """Whether a device of that name is an emulated one."""
-    return any(device == name or device.startswith(f"{name}:") for name in EMULATED)
 
 
 def check_device(device: str, target: Target) -> None:
