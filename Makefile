@@ -79,6 +79,9 @@ peers: $(VENV)/.dev  ## install other compilers, each in an environment of its o
 
 nightly: $(VENV)/.dev $(VENV)/.conformance  ## all tests, many random cases, lesser processors, conformance (hours)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,compilers]'
+	@$(VENV)/conformance/bin/python -m pip install --quiet --disable-pip-version-check \
+	  --editable '.[conformance,webgpu,opencl]' \
+	  $$(test "$$(uname -sm)" != "Linux x86_64" || echo pocl-binary-distribution)
 	@$(BIN)/python tests/browser_setup.py
 	@$(BIN)/python -m tests.webgpu_setup
 	@$(BIN)/python -m tests.opencl_setup

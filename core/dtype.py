@@ -158,6 +158,11 @@ class ImageDType(DType):
         """A pointer to the image, whose size is known."""
         return _image_pointer(self)
 
+    @property
+    def side(self) -> int:
+        """Texels along the longest side."""
+        return max(self.height, self.width)
+
     def __reduce__(self) -> tuple[object, ...]:
         return image_dtype, (self.bits, self.height, self.width)
 

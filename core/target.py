@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final, Literal
 
-from core.dtype import DType, dtypes
+from core.dtype import IMAGE_SIDE, DType, dtypes
 from core.errors import DeviceError
 from core.tensor_cores import TensorCore, amd_tensor_cores, nvidia_tensor_cores
 from core.uop.ops import GroupOp, Ops
@@ -38,7 +38,8 @@ class Target:
     `triple`, `processor`: what LLVM calls it, where LLVM makes its code;
     `requires`: the features, by LLVM's names, that a processor needs to run its code;
     `nan_max`: its maximum of floats up to 32 bits is NaN where an operand is;
-    `images`: it reads and writes texels, and reads 0 outside of an image;
+    `image_side`: texels of the longest side of an image that it reads and writes texels of (0: it
+    has plain memory for all); `zero_outside`: it reads 0 outside of an image;
     `lane_gates`: a vector load may have a gate for each of its lanes;
     `async_bytes`: how many bytes it copies from global to shared memory while the thread goes on;
     `ldmatrix`: a warp loads matrices of 8 x 8 elements of 16 bits from shared memory together;
@@ -72,7 +73,8 @@ class Target:
     has_fma: bool = True
     nan_max: bool = False
     lane_gates: bool = False
-    images: bool = False
+    image_side: int = 0
+    zero_outside: bool = False
     async_bytes: frozenset[int] = frozenset()
     ldmatrix: bool = False
     buffers: int = 0
@@ -86,8 +88,9 @@ class Target:
 
     def runs(self, other: Target) -> bool:
         """Whether a device of this target runs code for `other`: for the same, or for one of fewer
-        buffers."""
-        return other.buffers <= self.buffers and replace(other, buffers=self.buffers) == self
+        buffers or of smaller images."""
+        less = other.buffers <= self.buffers and other.image_side <= self.image_side
+        return less and replace(other, buffers=self.buffers, image_side=self.image_side) == self
 
     def alu_lanes(self, dtype: DType) -> int:
         """How many elements of `dtype` one arithmetic instruction takes; at least 1."""
@@ -218,7 +221,8 @@ _WEBGPU: Final = Target(
     groups_max=65535,
     reassociates=True,
 )
-"""What every adapter has: limits of the specification, and no optional feature."""
+"""What every adapter has: limits of the specification, and no optional feature. Images are plain
+memory, so that a page needs only buffers; the device has textures."""
 
 
 def _opencl(name: str, title: str, lacks: frozenset[DType] = frozenset()) -> Target:
@@ -232,7 +236,8 @@ def _opencl(name: str, title: str, lacks: frozenset[DType] = frozenset()) -> Tar
         vector_bytes=16,
         registers=64,
         unsupported=_fp8 | {dtypes.bfloat16, dtypes.float16} | lacks,
-        images=True,
+        image_side=IMAGE_SIDE,
+        zero_outside=True,
         has_local=True,
         shared_bytes=32 * 1024,
         global_max=(2147483647, 65535, 65535),

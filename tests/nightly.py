@@ -20,6 +20,8 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests import webgpu_setup
+
 ROOT = Path(__file__).parents[1]
 PYTHON = sys.executable
 TORCH_PYTHON = ".venv/conformance/bin/python"
@@ -57,12 +59,18 @@ FUZZ: tuple[tuple[str, str, int], ...] = (
     ("64-bit integers on WEBGPU", "tests/core/runtime/webgpu/test_wide.py", 625),
     # 5,000 loads each
     ("gated loads of images", "tests/core/passes/test_images.py", 500),
-    ("gated loads of images on OPENCL", "tests/core/runtime/opencl/test_images.py", 500),
+    ("gated loads of images on devices", "tests/core/runtime/test_images.py", 500),
     ("digits on WEBGPU and OPENCL", "tests/core/runtime/test_digits.py", 88),
 )
 """Title, file, and cases of each of its tests."""
 CONFORMANCE = 2_500
 """Programs of each of the two tests."""
+DEVICES = ("OPENCL", "WEBGPU")
+"""What runs on the CPU where there is no GPU, by drivers of their own."""
+PROGRAMS = "tests/core/tensor/test_random_tensor_programs.py"
+SETTINGS = (("IMAGE", "0"), ("IMAGE", "1"), ("IMAGE", "2"), ("BEAM", "2"))
+ON_DEVICES = 100
+"""Programs of each of the tests, with each of the settings."""
 PROCESSORS = {
     "x86_64": ("x86-64-v1", "x86-64-v2", "native,-f16c", "native,-avx512f", "native,-avx2,-fma"),
     "aarch64": (),
@@ -118,6 +126,7 @@ def parts() -> list[Part]:
             {"CONFORMANCE_EXAMPLES": "100"},
         )
     )
+    found += parts_on_devices()
     prover = (PYTHON, "-m", "tests.core.prove.night", *(("--jobs", JOBS) if JOBS != "auto" else ()))
     found.append(Part("the prover against execution", prover))
     checked = (PYTHON, "-m", "tests.viz.check.night", *(("--jobs", JOBS) if JOBS != "auto" else ()))
@@ -128,6 +137,21 @@ def parts() -> list[Part]:
     )
     on_targets = (PYTHON, "-m", "tests.on_targets", *(("--jobs", JOBS) if JOBS != "auto" else ()))
     found.append(Part("kernels on all targets", on_targets))
+    return found
+
+
+def parts_on_devices() -> list[Part]:
+    """Conformance, a part for each file, and random programs on the devices of `DEVICES`."""
+    found: list[Part] = []
+    for device in DEVICES:
+        for path in sorted((ROOT / "tests" / "conformance").glob("test_*.py")):
+            file = str(path.relative_to(ROOT))
+            command = (TORCH_PYTHON, "-m", "pytest", "-n", JOBS, *LIMIT, file, "--all")
+            found.append(Part(f"conformance on {device}: {path.stem}", command, {"DEV": device}))
+        for name, value in SETTINGS:
+            title = f"random programs on {device}, {name}={value}"
+            options = (PROGRAMS, "--fuzz", str(ON_DEVICES), "-k", "not several")
+            found.append(pytest_part(title, *options, DEV=device, **{name: value}))
     return found
 
 
@@ -152,6 +176,7 @@ def passed_parts(state: str) -> list[str]:
 
 def main(chosen: list[str]) -> int:
     """The exit status."""
+    webgpu_setup.missing()  # names a driver, for what is started here, too
     every, state = parts(), state_of_files()
     passed = passed_parts(state)
     if chosen == ["--list"]:

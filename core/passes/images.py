@@ -1,7 +1,7 @@
 """Images in kernels: loads and stores of texels at two coordinates, or plain memory where the
 target has no images.
 
-Reading outside of an image gives 0, so a gate that only keeps a load inside goes. A load of less
+Where reading outside of an image gives 0, a gate that only keeps a load inside goes. A load of less
 than a texel chooses from it; a store of less is an error. Never changes which values are read.
 """
 
@@ -16,8 +16,16 @@ from operator import and_
 from core.dtype import TEXEL, ImageDType, dtypes
 from core.errors import CompileError
 from core.passes.address import Lane, factor, gate_of, runs
+from core.target import Target
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
-from core.uop.pointer import coordinates_of, image_of, is_texel, pointer_of, texel_at
+from core.uop.pointer import (
+    coordinates_of,
+    image_of,
+    is_texel,
+    plain_memory_of,
+    pointer_of,
+    texel_at,
+)
 from core.uop.symbolic import symbolic_index
 from core.uop.symbolic.linear import Sum, exact, make
 from core.uop.symbolic.valid import clauses, implied, limits
@@ -33,40 +41,40 @@ def has_images(sink: UOp) -> bool:
 # targets without images
 
 
-def _plain(place: UOp, image: ImageDType) -> UOp:
-    kept = dtypes.float16 if image.bits == 16 else dtypes.float32
-    pointer = UOp(Ops.DEFINE_GLOBAL, kept.ptr(image.size), (), pointer_of(place).arg)
-    return pointer.index(place.src[1], gate=gate_of(place))
+def _plain(place: UOp) -> UOp:
+    memory = plain_memory_of(pointer_of(place))
+    return memory.index(place.src[1], gate=gate_of(place))
 
 
 @rule(UPat(Ops.LOAD, src=(_place,), allow_any_len=True, name="load"))
-def load_of_plain_memory(load: UOp, place: UOp) -> UOp | None:
-    """load(image[i]) -> cast(load(memory[i]), float)"""
-    if (image := image_of(place)) is None:
+def load_of_plain_memory(ctx: int, load: UOp, place: UOp) -> UOp | None:
+    """load(image[i]) -> cast(load(memory[i]), float)  for images too large for the target"""
+    if (image := image_of(place)) is None or image.side <= ctx:
         return None
-    plain = _plain(place, image)
+    plain = _plain(place)
     kept = plain.dtype.base.vec(load.dtype.count)
     others = (other.cast(kept) for other in load.src[1:])
     return plain.load(*others, dtype=kept).cast(load.dtype)
 
 
 @rule(UPat(Ops.STORE, src=(_place, UPat.var("value")), name="store"))
-def store_to_plain_memory(store: UOp, place: UOp, value: UOp) -> UOp | None:
-    """store(image[i], x) -> store(memory[i], cast(x))"""
-    if (image := image_of(place)) is None:
+def store_to_plain_memory(ctx: int, store: UOp, place: UOp, value: UOp) -> UOp | None:
+    """store(image[i], x) -> store(memory[i], cast(x))  for images too large for the target"""
+    if (image := image_of(place)) is None or image.side <= ctx:
         return None
-    plain = _plain(place, image)
+    plain = _plain(place)
     return store.rebuild((plain, value.cast(plain.dtype.base.vec(value.dtype.count))))
 
 
 plain_memory = PatternMatcher([load_of_plain_memory, store_to_plain_memory], name="plain memory")
 
 
-def without_images(sink: UOp) -> UOp:
-    """The kernel with buffers in place of images."""
-    if not has_images(sink):
+def without_images(sink: UOp, side: int) -> UOp:
+    """The kernel with buffers in place of images that have more than `side` texels along one."""
+    images = [image_of(u) for u in sink.toposort() if u.op is Ops.DEFINE_GLOBAL]
+    if not any(image is not None and image.side > side for image in images):
         return sink
-    return graph_rewrite(sink, plain_memory, name="images: plain memory")
+    return graph_rewrite(sink, plain_memory, side, name="images: plain memory")
 
 
 # texels
@@ -293,10 +301,13 @@ def gate_of_sum(load: UOp, place: UOp, at: UOp, gate: UOp) -> UOp | None:
 
 
 in_two_coordinates = PatternMatcher([coordinates, gate_of_bound, gate_of_sum], name="images")
+with_gates = PatternMatcher([coordinates], name="images with gates")
 
 
-def at_coordinates(sink: UOp) -> UOp:
-    """The kernel with texels at two coordinates."""
-    if not has_images(sink):
+def at_coordinates(sink: UOp, target: Target) -> UOp:
+    """The kernel with texels at two coordinates; where the target reads 0 outside of an image,
+    without the gates that only keep a load inside."""
+    if not target.image_side or not has_images(sink):
         return sink
-    return graph_rewrite(sink, in_two_coordinates, name="images: coordinates")
+    rules = in_two_coordinates if target.zero_outside else with_gates
+    return graph_rewrite(sink, rules, name="images: coordinates")

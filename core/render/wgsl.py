@@ -30,7 +30,7 @@ from core.render.wgsl_lines.ops import DIVISION, HELPERS, alu, bitcast, cast
 from core.render.wgsl_lines.types import NOT_FINITE, TYPES, literal
 from core.target import Target
 from core.uop.ops import GroupOp, Ops
-from core.uop.pointer import pointer_of
+from core.uop.pointer import image_of, pointer_of
 from core.uop.uop import UOp
 
 _LONGEST: Final = 72
@@ -166,6 +166,8 @@ class _Walk:
         if dtype not in TYPES:
             raise self.listing.unsupported(u)
         if space is AddrSpace.GLOBAL:
+            if u.dtype.image is not None:
+                self.values[u] = (f"data{u.arg}",)
             return
         if u.dtype.size < 0:
             raise self.listing.error("memory of unknown size", u, "give its pointer a size")
@@ -218,13 +220,19 @@ class _Walk:
 
     def load(self, u: UOp) -> None:
         index, dtype, lanes = resolve(u.src[0]), u.dtype.scalar(), u.dtype.count
-        memory, gated = self.memory[pointer_of(index)], len(index.src) > 2
+        gated = len(index.src) > 2
         if gated and len(u.src) < 2:
             raise self.listing.error(
                 "a gated load without an alternative value", u, "give LOAD a second source"
             )
         behind, at = [*index.src[1:], *u.src[1:]], self.listing.position[u]
         texts: list[str] = []
+        if image_of(index) is not None:
+            self.put(f"let t{at} = textureLoad({self._texel(index)}, 0);", *behind)
+            texts = [f"t{at}.{lane}" for lane in "xyzw"]
+            self.bind(u, [self._chosen(u, text, i) for i, text in enumerate(texts)], *behind)
+            return
+        memory = self.memory[pointer_of(index)]
         if memory.shares and lanes > 1 and whole_words(self.listing, index, dtype, lanes):
             size = 32 // memory.each
             for first in range(0, lanes, memory.each):
@@ -233,20 +241,31 @@ class _Walk:
                 texts += [memory.unpacked(word, f"{i * size}u") for i in range(memory.each)]
         else:
             texts = [memory.read(self.place(index, i)) for i in range(lanes)]
-        if gated:
-            texts = [
-                f"select({self.lane(u.src[1], i)}, {text}, {self.lane(index.src[2], i)})"
-                for i, text in enumerate(texts)
-            ]
-        self.bind(u, texts, *behind)
+        self.bind(u, [self._chosen(u, text, i) for i, text in enumerate(texts)], *behind)
+
+    def _chosen(self, u: UOp, text: str, lane: int) -> str:
+        """One element of a load, or what its gate has in place of it."""
+        index = resolve(u.src[0])
+        if len(index.src) < 3:
+            return text
+        return f"select({self.lane(u.src[1], lane)}, {text}, {self.lane(index.src[2], lane)})"
+
+    def _texel(self, index: UOp) -> str:
+        """A texture, and the place of a texel in it."""
+        x, y = (bare(self.lane(index.src[1], i)) for i in range(2))
+        return f"{self.lane(pointer_of(index))}, vec2<i32>({x}, {y})"
 
     def store(self, u: UOp) -> None:
         index, value = resolve(u.src[0]), u.src[1]
         if len(index.src) > 2:
             raise self.listing.error("a gated store", u, "turn the gate into an IF first")
-        memory, lanes = self.memory[pointer_of(index)], value.dtype.count
-        behind = [*index.src[1:], value]
+        lanes, behind = value.dtype.count, [*index.src[1:], value]
         values = [self.lane(value, i) for i in range(lanes)]
+        if image_of(index) is not None:
+            texel = ", ".join(map(bare, values))
+            self.put(f"textureStore({self._texel(index)}, vec4<f32>({texel}));", *behind)
+            return
+        memory = self.memory[pointer_of(index)]
         if memory.shares and whole_words(self.listing, index, value.dtype.scalar(), lanes):
             for first in range(0, lanes, memory.each):
                 part = values[first : first + memory.each]
@@ -300,6 +319,12 @@ class _Walk:
             out.add(f"struct Variables {{ {members} }}")
             marks = (listing.position[u] for u in listing.variables)
             out.add(_binding(at, "uniform", VARIABLES, "Variables"), *marks)
+        for at, u in enumerate(layout.images, layout.first_texture):
+            out.at = listing.position[u]
+            written = u in listing.stored
+            kind = "texture_storage_2d<rgba32float, write>" if written else "texture_2d<f32>"
+            out.add(f"@group(0) @binding({at}) var data{u.arg}: {kind};")
+        out.at = -1
         out.extend(self.module)
         if self.not_finite:
             out.add(f"var<private> {NOT_FINITE}: u32 = 0x7f800000u;")

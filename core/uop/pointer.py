@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from core.dtype import TEXEL, AddrSpace, ImageDType, PtrDType
+from core.dtype import TEXEL, AddrSpace, ImageDType, PtrDType, dtypes
 from core.errors import DTypeError
 from core.uop.ops import Ops
 from core.uop.uop import UOp
@@ -25,6 +25,16 @@ def pointer_of(u: UOp) -> UOp:
 def image_of(u: UOp) -> ImageDType | None:
     """The image that an address is in; None in other memory."""
     return u.dtype.image if isinstance(u.dtype, PtrDType) else None
+
+
+def plain_memory_of(pointer: UOp) -> UOp:
+    """The memory of an image as elements in a row, as targets without images have it; other memory
+    itself."""
+    image = image_of(pointer)
+    if image is None or pointer.op is not Ops.DEFINE_GLOBAL:
+        return pointer
+    kept = dtypes.float16 if image.bits == 16 else dtypes.float32
+    return UOp(Ops.DEFINE_GLOBAL, kept.ptr(image.size), (), pointer.arg)
 
 
 def texel_at(pointer: UOp, at: UOp, gate: UOp | None = None) -> UOp:

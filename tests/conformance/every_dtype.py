@@ -17,10 +17,11 @@ import torch.nn.functional as F
 from core import Tensor, dtypes
 from core.dtype import DType
 from core.errors import UopvizError
+from tests.conformance.devices import on_devices
 from tests.conformance.every_function import ROWS, Row
 
 Array = np.ndarray[Any, Any]
-DEVICES: Final = ("CPU", "REFERENCE", "PTX:EMU", "AMD:EMU")
+DEVICES: Final = on_devices("CPU", "REFERENCE", "PTX:EMU", "AMD:EMU")
 NARROW: Final = {
     dtypes.bfloat16: ml_dtypes.bfloat16,
     dtypes.fp8e4m3: ml_dtypes.float8_e4m3fn,

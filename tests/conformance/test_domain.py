@@ -18,12 +18,13 @@ import torch
 import torch.nn.functional as F
 
 from core import Tensor
+from tests.conformance.devices import on_devices
 from tests.conformance.domain import FLOATS, Array, Function, fails, few, values
 from tests.conformance.reduces import REDUCES, differences
 from tests.conformance.test_inplace import CASES, INTEGERS, RANDOM
 
 T = Tensor
-DEVICES = ("CPU", "REFERENCE")
+DEVICES = on_devices("CPU", "REFERENCE")
 
 
 def gelu(x: torch.Tensor) -> torch.Tensor:

@@ -26,11 +26,13 @@ from tests.core.tensor.random_programs.running import (
     gradients,
     is_differentiable,
 )  # fmt: skip
-from tests.fuzzing import seeds
+from tests.fuzzing import computed, seeds
 
-DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "float16", "float32", "float64")
+DTYPES = computed(
+    ("bool", "int8", "int16", "int32", "int64", "uint8", "float16", "float32", "float64")
+)
 ALL = Rules((*DTYPES, "float32"))
-SMOOTH = Rules(("bool", "int32", "float32", "float32", "float64"), smooth=True)
+SMOOTH = Rules(computed(("bool", "int32", "float32", "float32", "float64")), smooth=True)
 OWN, WIDE = TorchFunctions(wide=False), TorchFunctions(wide=True)
 
 

@@ -10,9 +10,10 @@ import pytest
 import torch
 
 from core import Tensor
+from tests.conformance.devices import on_devices
 from tests.fuzzing import seeds
 
-DEVICES = ("CPU", "REFERENCE", "PTX:EMU", "AMD:EMU")
+DEVICES = on_devices("CPU", "REFERENCE", "PTX:EMU", "AMD:EMU")
 Array = np.ndarray[Any, Any]
 
 

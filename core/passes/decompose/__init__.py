@@ -22,7 +22,6 @@ _folding = replacing + symbolic_simple
 
 def decompose(sink: UOp, target: Target) -> UOp:
     """The kernel in ops of the target."""
-    if target.images:
-        sink = at_coordinates(sink)
+    sink = at_coordinates(sink, target)
     sink = graph_rewrite(sink, _folding, target, name="decompose")
     return graph_rewrite(sink, fusing, target, name="decompose: fuse")

@@ -50,6 +50,6 @@ def prepared(sink: UOp, target: Target) -> Kernel:
     merge_loops(kernel)
     if target.has_local:
         run_by_groups(kernel)
-    if target.images:
+    if target.image_side:
         texel_lanes(kernel)
     return kernel

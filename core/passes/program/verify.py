@@ -236,7 +236,7 @@ class _Verifier:
         address, pointer = u.src[at], pointer_of(u.src[at])
         if pointer.op not in GroupOp.Defines or not isinstance(pointer.dtype, PtrDType):
             self.refuse(u, f"{u.op.name} at {pointer.op.name}, which is not memory")
-        if pointer.dtype.image is not None and self.target.images:
+        if pointer.dtype.image is not None and self.target.image_side:
             self.texel(u, address, moved, gated)
             return
         item, size = pointer.dtype.base.itemsize, pointer.dtype.size

@@ -30,7 +30,7 @@ def no_image(c: UOp, image: UOp, x: UOp) -> UOp | None:
     kind = image.dtype
     if not isinstance(kind, ImageDType) or isinstance(c.dtype, ImageDType):
         return None
-    fits = x.size == kind.size and max(kind.height, kind.width) <= IMAGE_SIDE
+    fits = x.size == kind.size and kind.side <= IMAGE_SIDE
     return None if fits and x.base.op is not Ops.CONST else _kept(x, kind)
 
 

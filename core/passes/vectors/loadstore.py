@@ -259,6 +259,5 @@ def loadstore(sink: UOp, target: Target) -> UOp:
     """The kernel with loads and stores that the target has."""
     if UNSAFE_DISABLE_MASK:
         notice(f"UNSAFE_DISABLE_MASK={UNSAFE_DISABLE_MASK.value}: {UNSAFE_DISABLE_MASK.doc}")
-    if not target.images:
-        sink = without_images(sink)
+    sink = without_images(sink, target.image_side)
     return graph_rewrite(sink, moving, Access(target), name="loadstore")

@@ -1,9 +1,11 @@
-"""Floats: what asks for a NaN looks at bits, because an implementation of WGSL may assume that
-there is none (section 15.7 of its specification).
+"""Floats: what asks for a NaN, or for the sign of a zero, looks at bits, because an implementation
+of WGSL may assume that there is no NaN, and that signs of zeros do not count (section 15.7 of its
+specification).
 """
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 from core.dtype import dtypes
@@ -12,6 +14,7 @@ from core.uop.facts.meaning import UNLESS_NAN
 
 _INFINITY: Final = 0x7F800000
 _MAGNITUDE: Final = 0x7FFFFFFF
+_SIGN: Final = 0x80000000
 _x = UPat.var("x", dtypes.float32)
 
 
@@ -58,6 +61,34 @@ def integer_of_float(cast: UOp, x: UOp) -> UOp | None:
     return is_nan(x).where(cast.const_like(0), found)
 
 
+@rule(UPat(Ops.ADD, src=(_x, UPat.cvar("c"))))
+def sum_with_zero(x: UOp, c: UOp) -> UOp | None:
+    """x + 0.0 -> (bits of x & 0x7fffffff) == 0 ? 0.0 : x, which a compiler may take for x alone"""
+    if repr(c.arg) != "0.0":
+        return None
+    return _magnitude(x).eq(0).where(c, x)
+
+
+@rule(UPat(Ops.SUB, src=(UPat.cvar("c"), _x)))
+def difference_from_zero(c: UOp, x: UOp) -> UOp | None:
+    """0.0 - x -> (bits of x & 0x7fffffff) == 0 ? 0.0 : -x"""
+    if repr(c.arg) != "0.0":
+        return None
+    return _magnitude(x).eq(0).where(c, -x)
+
+
+@rule(UPat(Ops.MUL, src=(_x, UPat.cvar("c"))))
+def product_with_zero(x: UOp, c: UOp) -> UOp | None:
+    """x * 0.0 -> (bits of x & 0x7fffffff) < 0x7f800000 ? 0.0 with x's sign : NaN, which a compiler
+    may take for 0.0 alone"""
+    if c.arg != 0:
+        return None
+    sign = x.bitcast(dtypes.uint32) & _SIGN
+    if repr(c.arg) == "-0.0":
+        sign = sign ^ _SIGN
+    return (_magnitude(x) < _INFINITY).where(sign.bitcast(dtypes.float32), c.const_like(math.nan))
+
+
 _SIGNED: Final = dtypes.int32
 
 
@@ -82,6 +113,9 @@ floats = PatternMatcher(
         unequal_if_nan,
         equal_unless_nan,
         max_of_floats,
+        sum_with_zero,
+        difference_from_zero,
+        product_with_zero,
         truth_of_float,
         integer_of_float,
         float_of_unsigned,

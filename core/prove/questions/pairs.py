@@ -26,6 +26,7 @@ from core.prove.terms.value import (
     points,
 )
 from core.uop import Ops, UOp
+from core.uop.pointer import plain_memory_of
 
 OTHER_LOOPS: Final = "other loops: their whole pass has to be run"
 _INT: Final = dtypes.int64
@@ -133,7 +134,6 @@ def _ask(asked: Question, read: Translation, before: UOp, after: UOp) -> None:
         if held is not None:
             a, b = (_given(terms, held, [v for v in s if isinstance(v, Term)]) for s in (a, b))
         _add(asked, a, b, held)
-    _same_arguments(asked)
 
 
 def _is_shaped(before: UOp, after: UOp) -> bool:
@@ -207,9 +207,10 @@ def _stored_in_loops(asked: Question, read: Translation, before: UOp, after: UOp
     index = Index(terms, shape, axes)
     inner, valid = index.viewed(place.arg, place.src[0].shape or ())
     stored = read.element(value, _of(terms, index, value))
-    if any(_overwrites(place.src[0], inner.flat, t) for t in postorder([stored])):
+    memory = plain_memory_of(place.src[0])
+    if any(_overwrites(memory, inner.flat, t) for t in postorder([stored])):
         raise UnknownMeaningError("a store over what other elements are made of")
-    address = Address(place.src[0], inner.flat, valid)
+    address = Address(memory, inner.flat, valid)
     writes = [v for v in read.lanes(after) if isinstance(v, Write)]
     if next(loops, None) is not None:
         raise UnknownMeaningError(OTHER_LOOPS)
@@ -232,18 +233,6 @@ def _of_one_side(asked: Question) -> list[set[UOp]]:
     """The memory that only `before` reads, and that which only `after` does."""
     sides = [_memories(side) for side in zip(*((a, b) for a, b, _ in asked.pairs), strict=True)]
     return [sides[0] - sides[1], sides[1] - sides[0]]
-
-
-def _same_arguments(asked: Question) -> None:
-    """Memory that one side calls an image, and the other one not, is one argument of the kernel."""
-    if not asked.pairs:
-        return
-    only = [[m for m in side if m.op is Ops.DEFINE_GLOBAL] for side in _of_one_side(asked)]
-    for old in only[0]:
-        for new in (m for m in only[1] if m.arg == old.arg):
-            asked.pairs = [
-                (a, _with_memory(asked.terms, b, new, old), c) for a, b, c in asked.pairs
-            ]
 
 
 def _renamed(asked: Question) -> None:

@@ -8,7 +8,7 @@ no translation raises UnknownMeaningError. Never decides whether two things are 
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Sequence
-from typing import Final
+from typing import Final, cast
 
 from core.dtype import TEXEL, ConstType, DType, ImageDType, PtrDType, dtypes
 from core.prove.terms.accumulator import Accumulator, accumulator, neutral, waits_for_loop
@@ -31,7 +31,7 @@ from core.prove.terms.stored import stored_by
 from core.prove.terms.term import Term, Terms
 from core.uop import GroupOp, Ops, UOp
 from core.uop.facts.meaning import UNLESS_NAN, UNLESS_ZERO
-from core.uop.pointer import image_of, is_texel
+from core.uop.pointer import image_of, is_texel, plain_memory_of
 
 _INT: Final = dtypes.int64
 _LOOPS: Final = frozenset({Ops.RANGE, Ops.SPECIAL, Ops.CONST})
@@ -183,7 +183,7 @@ class Translation:
             buffers, outside = self.arguments
             held = buffers[memory.arg]
             return outside.element(held, Index(self.terms, _shape(held), None, index.flat))
-        return self.terms.read(memory, dtype, index.flat)
+        return self._element_of(Address(plain_memory_of(memory), index.flat, None), dtype)
 
     def _input(self, u: UOp, index: Index) -> Term:
         if index.shape == ():
@@ -272,6 +272,7 @@ class Translation:
     def _inputs(self, u: UOp, point: Point) -> tuple[Value, ...]:
         key = (u, *point) if point else u
         if isinstance(u.dtype, PtrDType):
+            key = (plain_memory_of(u), *point) if point else plain_memory_of(u)
             zero = self._iteration(u) or self.terms.const(_INT, 0)
             count = u.src[1].dtype.count if u.op is Ops.INDEX and not is_texel(u) else 1
             keys = (key,) if count == 1 else tuple((key, lane) for lane in range(count))
@@ -409,9 +410,13 @@ class Translation:
         return tuple(made)
 
     def _element_of(self, at: Address, dtype: DType) -> Term:
-        """An element of memory. Memory of bools is bytes that are 0 or 1."""
-        if dtype is dtypes.uint8 and _is_of_bools(at.memory):
+        """An element of memory. Memory of bools is bytes that are 0 or 1; what is read of an image
+        of float16 is a float32."""
+        if dtype is dtypes.uint8 and _is_of(at.memory, dtypes.bool):
             read = self.terms.read(at.memory, dtypes.bool, at.at)
+            return self.terms.alu(Ops.CAST, dtype, (read,))
+        if dtype is dtypes.float32 and _is_of(at.memory, dtypes.float16):
+            read = self.terms.read(at.memory, dtypes.float16, at.at)
             return self.terms.alu(Ops.CAST, dtype, (read,))
         return self.terms.read(at.memory, dtype, at.at)
 
@@ -493,7 +498,9 @@ class Translation:
         return tuple(made)
 
     def _as_stored(self, at: Address, value: Term) -> Term:
-        if value.dtype is not dtypes.uint8 or not _is_of_bools(at.memory):
+        if value.dtype is dtypes.float32 and _is_of(at.memory, dtypes.float16):
+            return self.terms.alu(Ops.CAST, dtypes.float16, (value,))
+        if value.dtype is not dtypes.uint8 or not _is_of(at.memory, dtypes.bool):
             return value
         if value.low < 0 or value.high > 1:
             raise UnknownMeaningError("a byte that may be no bool in memory of bools")
@@ -547,12 +554,13 @@ def _shape(u: UOp) -> tuple[int, ...]:
     return shape
 
 
-def _is_of_bools(memory: object) -> bool:
-    return (
-        isinstance(memory, UOp)
-        and isinstance(memory.dtype, PtrDType)
-        and dtypes.is_bool(memory.dtype.base.scalar())
-    )
+def _is_of(memory: object, dtype: DType) -> bool:
+    """Whether memory has elements of a dtype."""
+    if isinstance(memory, tuple):  # of one lane
+        memory = cast("tuple[object, ...]", memory)[0]
+    if not isinstance(memory, UOp) or not isinstance(memory.dtype, PtrDType):
+        return False
+    return memory.dtype.base.scalar() is dtype
 
 
 def _resized(u: UOp) -> bool:

@@ -43,6 +43,16 @@ class Part(Argument):
 
 
 @dataclass(frozen=True, slots=True)
+class Texture(Argument):
+    """An argument that is an image: a texture of so many texels, RGBA of float32 whatever the dtype
+    of its elements."""
+
+    binding: int
+    width: int
+    height: int
+
+
+@dataclass(frozen=True, slots=True)
 class Packed:
     """The one binding, of so many words, of all arguments that have none of their own."""
 
@@ -74,10 +84,14 @@ class Launch:
     packed: Packed | None
     uniform: Uniform | None
     variables: Mapping[str, tuple[int, int]]
+    textures: tuple[Texture, ...] = ()
 
     def to_json(self) -> str:
         """The value of the fact."""
-        return json.dumps(asdict(self), separators=(",", ":"))
+        data = asdict(self)
+        if not self.textures:  # as of every text for a page
+            del data["textures"]
+        return json.dumps(data, separators=(",", ":"))
 
 
 def launch_in(facts: Mapping[str, str]) -> Launch:
@@ -99,4 +113,5 @@ def launch_in(facts: Mapping[str, str]) -> Launch:
         packed=packed,
         uniform=uniform,
         variables={name: (low, high) for name, (low, high) in data["variables"].items()},
+        textures=tuple(Texture(**texture) for texture in data.get("textures", ())),
     )

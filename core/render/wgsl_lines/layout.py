@@ -12,11 +12,11 @@ from typing import Final
 
 from core.dtype import AddrSpace, DType, PtrDType, dtypes
 from core.render.listing import Listing, resolve
-from core.render.wgsl_lines.launch import Bound, Launch, Packed, Part, Size, Uniform
+from core.render.wgsl_lines.launch import Bound, Launch, Packed, Part, Size, Texture, Uniform
 from core.render.wgsl_lines.memory import Memory, bits_in_memory
 from core.target import Target
 from core.uop.ops import Ops
-from core.uop.pointer import pointer_of
+from core.uop.pointer import image_of, pointer_of
 from core.uop.uop import UOp
 
 PACK: Final = "packed"
@@ -29,19 +29,26 @@ VARIABLES: Final = "variables"
 class Layout:
     """`memory`: each argument and where it is; `bound`: those with a binding of their own, in the
     order of bindings; `packed`: the others, in one binding after them; `fields`: the members of the
-    uniform buffer, the binding after that, words each; `folded`: the grid is larger than one
-    dimension may be, so its groups are counted."""
+    uniform buffer, the binding after that, words each; `images`: arguments that are textures, a
+    binding each after these; `folded`: the grid is larger than one dimension may be, so its groups
+    are counted."""
 
     memory: Mapping[UOp, Memory]
     bound: tuple[UOp, ...]
     packed: tuple[UOp, ...]
     fields: tuple[str, ...]
+    images: tuple[UOp, ...]
     folded: bool
 
     @property
     def pack_atomic(self) -> bool:
         """Whether the words of the packed arguments are atomic."""
         return any(self.memory[u].atomic for u in self.packed)
+
+    @property
+    def first_texture(self) -> int:
+        """The binding of the first texture."""
+        return len(self.bound) + bool(self.packed) + bool(self.fields)
 
 
 def shares_words(dtype: DType, space: AddrSpace) -> bool:
@@ -76,7 +83,8 @@ def layout_of(listing: Listing, target: Target) -> Layout:
             if pointer.op is Ops.DEFINE_GLOBAL and bits_in_memory(dtype) < 32 \
                     and not whole_words(listing, index, dtype, dtype.count):  # fmt: skip
                 atomic.add(pointer)
-    pointers = listing.pointers
+    images = tuple(u for u in listing.pointers if image_of(u) is not None)
+    pointers = tuple(u for u in listing.pointers if u not in images)
     most = target.buffers
     bound, packed = pointers, ()
     if most and len(pointers) > most:
@@ -104,7 +112,8 @@ def layout_of(listing: Listing, target: Target) -> Layout:
     limit = target.groups_max
     folded = bool(limit) and any(n.vmax > limit for n in listing.grid)
     fields = tuple(name_of(v) for v in listing.variables)
-    return Layout(memory, bound, packed, fields + (_GRID if folded else ()), folded)
+    fields += _GRID if folded else ()
+    return Layout(memory, bound, packed, fields, images, folded)
 
 
 _GRID: Final = ("groups_x", "groups_y", "groups_z")
@@ -133,6 +142,9 @@ def launch_of(listing: Listing, layout: Layout) -> Launch:
         packed=packed,
         uniform=uniform,
         variables={v.arg[0]: (v.arg[1], v.arg[2]) for v in listing.variables},
+        textures=tuple(
+            _texture(u, listing, at) for at, u in enumerate(layout.images, layout.first_texture)
+        ),
     )
 
 
@@ -140,6 +152,14 @@ def _described(u: UOp, listing: Listing) -> tuple[int, str, int, bool]:
     """The fields of `Argument`."""
     assert isinstance(u.dtype, PtrDType)
     return u.arg, u.dtype.base.name, u.dtype.size, u in listing.stored
+
+
+def _texture(u: UOp, listing: Listing, binding: int) -> Texture:
+    number, _, elements, written = _described(u, listing)
+    image = image_of(u)
+    assert image is not None
+    dtype = dtypes.float16 if image.bits == 16 else dtypes.float32
+    return Texture(number, dtype.name, elements, written, binding, image.width, image.height)
 
 
 def size(u: UOp) -> Size:

@@ -9,11 +9,12 @@ import threading
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from typing import Any, Final
 
+from core.dtype import IMAGE_SIDE
 from core.errors import DeviceError
 from core.target import Target, targets
 
@@ -101,7 +102,13 @@ def target_of(device: Any) -> Target:
     )
     for lack in filter(None, lacks):
         raise DeviceError(f"{title(device)} has {lack}", hint="use another device")
-    return target
+    return replace(target, image_side=image_side(device))
+
+
+def image_side(device: Any) -> int:
+    """Texels along the longest side of an image; 0 where the device has no images."""
+    sides = (device.image2d_max_width, device.image2d_max_height) if device.image_support else (0,)
+    return min(IMAGE_SIDE, *sides)
 
 
 def opened(name: str, number: int) -> Opened:

@@ -57,19 +57,8 @@ class Queue:
             return self._cl.Buffer(self.opened.context, flags, size)
 
     def new_image(self, image: ImageDType) -> Any:
-        """Memory of texels. Raises RunError for more than the device has."""
-        cl, device = self._cl, self.opened.device
-        sides = (
-            (device.image2d_max_width, device.image2d_max_height)
-            if device.image_support
-            else (0, 0)
-        )
-        if image.width > sides[0] or image.height > sides[1]:
-            raise RunError(
-                f"{self.name} has no images of {image.width} x {image.height} texels: "
-                f"{sides[0]} x {sides[1]} at most",
-                hint="run it with IMAGE=0",
-            )
+        """Memory of texels. Raises RunError where there is none left."""
+        cl = self._cl
         with self.doing(f"allocating {image}"):
             kind = cl.channel_type.HALF_FLOAT if image.bits == 16 else cl.channel_type.FLOAT
             form = cl.ImageFormat(cl.channel_order.RGBA, kind)

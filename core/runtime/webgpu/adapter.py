@@ -12,6 +12,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any, Final
 
+from core.dtype import IMAGE_SIDE
 from core.errors import DeviceError
 
 INSTALL: Final = "pip install 'uopviz[webgpu]'"
@@ -24,6 +25,7 @@ _WANTED: Final = (TIMESTAMPS, "shader-f16", "subgroup")
 """Asked for where the adapter has them: texts that a user has written may use the last two."""
 _ORDER: Final = ("DiscreteGPU", "IntegratedGPU", "VirtualGPU", "CPU")
 _BINDINGS: Final = "max-storage-buffers-per-shader-stage"
+_IMAGE_SIDE: Final = "max-texture-dimension-2d"
 _RAISED: Final = (
     "max-buffer-size",
     "max-storage-buffer-binding-size",
@@ -34,6 +36,9 @@ _RAISED: Final = (
     "max-compute-workgroup-size-x",
     "max-compute-workgroup-size-y",
     "max-compute-workgroup-size-z",
+    _IMAGE_SIDE,
+    "max-sampled-textures-per-shader-stage",
+    "max-storage-textures-per-shader-stage",
 )
 """Limits that are raised to the adapter's, as a page does it (`device/session.ts`)."""
 _opening: Final = threading.Lock()
@@ -41,13 +46,14 @@ _opening: Final = threading.Lock()
 
 @dataclass(frozen=True)
 class Opened:
-    """A logical device of an adapter, what it is called, whether it measures times itself, and how
-    many storage buffers a kernel may have."""
+    """A logical device of an adapter, what it is called, whether it measures times itself, how many
+    storage buffers a kernel may have, and texels along the longest side of an image."""
 
     device: Any
     title: str
     timestamps: bool
     buffers: int
+    image_side: int
 
 
 @cache
@@ -102,4 +108,6 @@ def opened(name: str, number: int) -> Opened:
         )
     except Exception as error:
         raise DeviceError(f"{name} cannot be opened: {error}", hint=NO_ADAPTER) from error
-    return Opened(device, title(adapter), TIMESTAMPS in features, int(adapter.limits[_BINDINGS]))
+    buffers, side = int(adapter.limits[_BINDINGS]), int(adapter.limits[_IMAGE_SIDE])
+    side = min(side, IMAGE_SIDE)
+    return Opened(device, title(adapter), TIMESTAMPS in features, buffers, side)

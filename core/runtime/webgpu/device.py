@@ -14,16 +14,17 @@ from core.toolchain.program import Program
 
 
 class WebGpuDevice(ComputeDevice):
-    """One logical device. Its kernels have as many buffers of their own as the adapter allows;
-    other limits are those that every adapter has, so that opts found here fit elsewhere. Raises
-    DeviceError where the package or an adapter is missing."""
+    """One logical device. Its kernels have as many buffers of their own as the adapter allows, and
+    textures for images; other limits are those that every adapter has, so that opts found here fit
+    elsewhere. Raises DeviceError where the package or an adapter is missing."""
 
     allocator: WebGpuAllocator
 
     def __init__(self, name: str) -> None:
         made = opened(name, int(name.partition(":")[2] or 0))
         self.queue = Queue(name, made)
-        target = replace(targets["webgpu"], buffers=made.buffers)
+        own = {"buffers": made.buffers, "image_side": made.image_side}
+        target = replace(targets["webgpu"], **own)
         super().__init__(name, target, WebGpuAllocator(self.queue))
 
     def load(self, program: Program) -> WebGpuRunner:

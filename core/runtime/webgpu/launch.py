@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from core.dtype import image_dtype
 from core.errors import CompileError
 from core.helpers import prod
 from core.render.wgsl_lines.launch import launch_in
@@ -32,11 +33,20 @@ _UNIFORM: Final = 16
 class _Bound:
     """Where an argument is for one launch, and what is copied back to it afterwards."""
 
+    binding: int
     handle: Handle
     offset: int
     nbytes: int
     back: tuple[tuple[Place, int, int], ...] = ()
     """(where to, from how many bytes on, how many)"""
+
+    @property
+    def resource(self) -> Any:
+        """What the binding is given."""
+        if self.handle.image is not None:
+            return self.handle.view
+        size = -(-self.nbytes // _WORD) * _WORD
+        return {"buffer": self.handle.buffer, "offset": self.offset, "size": size}
 
 
 class WebGpuRunner:
@@ -126,17 +136,33 @@ class WebGpuRunner:
             end = buffer.offset + size
             taken = used.setdefault(id(handle.buffer), [])
             apart = all(end <= low or high <= buffer.offset for low, high in taken)
-            if buffer.offset % self._multiple == 0 and apart and end <= handle.nbytes:
+            inside = handle.image is None and end <= handle.nbytes
+            if buffer.offset % self._multiple == 0 and apart and inside:
                 taken.append((buffer.offset, end))
-                bound.append(_Bound(handle, buffer.offset, size))
+                bound.append(_Bound(one.binding, handle, buffer.offset, size))
                 continue
             own = self._allocator.alloc(size)
-            temporary.append(own)
-            place = Place(self._allocator, handle, buffer.offset)
-            self._copied(Place(self._allocator, own), place, buffer.nbytes)
-            back = ((place, 0, buffer.nbytes),) if one.written else ()
-            bound.append(_Bound(own, 0, buffer.nbytes, back))
-        return bound + self._packed(buffers, temporary)
+            bound.append(self._moved(one.binding, own, buffer, one.written, temporary))
+        bound += self._packed(buffers, temporary)
+        for one in self._launch.textures:
+            buffer = buffers[one.argument]
+            if buffer.handle.image is not None:
+                bound.append(_Bound(one.binding, buffer.handle, 0, buffer.nbytes))
+                continue
+            bits = 16 if one.dtype == "float16" else 32
+            own = self._allocator.alloc_image(image_dtype(bits, one.height, one.width))
+            bound.append(self._moved(one.binding, own, buffer, one.written, temporary))
+        return bound
+
+    def _moved(
+        self, binding: int, own: Handle, buffer: Buffer, written: bool, temporary: list[Handle]
+    ) -> _Bound:
+        """An argument in memory for one launch."""
+        temporary.append(own)
+        place = Place(self._allocator, buffer.handle, buffer.offset)
+        self._copied(Place(self._allocator, own), place, buffer.nbytes)
+        back = ((place, 0, buffer.nbytes),) if written else ()
+        return _Bound(binding, own, 0, buffer.nbytes, back)
 
     def _packed(self, buffers: Sequence[Buffer], temporary: list[Handle]) -> list[_Bound]:
         packed = self._launch.packed
@@ -151,7 +177,7 @@ class WebGpuRunner:
             self._copied(Place(self._allocator, own, start), place, buffer.nbytes)
             if one.written:
                 back.append((place, start, buffer.nbytes))
-        return [_Bound(own, 0, packed.words * _WORD, tuple(back))]
+        return [_Bound(packed.binding, own, 0, packed.words * _WORD, tuple(back))]
 
     def _copied(self, target: Place, source: Place, nbytes: int) -> None:
         self._allocator.copy(target, source, nbytes)
@@ -173,12 +199,11 @@ class WebGpuRunner:
 
     def _bind(self, bound: Sequence[_Bound], uniform: Any) -> Any:
         entries: list[dict[str, Any]] = [
-            {"binding": at, "resource": {"buffer": one.handle.buffer, "offset": one.offset,
-                                         "size": -(-one.nbytes // _WORD) * _WORD}}
-            for at, one in enumerate(bound)
-        ]  # fmt: skip
-        if uniform is not None:
-            entries.append({"binding": len(bound), "resource": {"buffer": uniform}})
+            {"binding": one.binding, "resource": one.resource} for one in bound
+        ]
+        if self._launch.uniform is not None:
+            binding = self._launch.uniform.binding
+            entries.append({"binding": binding, "resource": {"buffer": uniform}})
         return self._queue.device.create_bind_group(layout=self._layout, entries=entries)
 
     def _dispatched(self, groups: tuple[int, int, int]) -> tuple[int, int, int]:

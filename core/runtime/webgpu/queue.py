@@ -11,11 +11,13 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any, Final
 
+from core.dtype import ImageDType
 from core.errors import DriverError, RunError, UopvizError
 from core.runtime.webgpu.adapter import Opened, package
 
 _MOST: Final = 64
 """Launches of one list of commands."""
+_TEXEL_BYTES: Final = 16
 LOST: Final = "the GPU reset it, or another program ended it; start this program again"
 _FULL: Final = "not enough memory"
 _SMALLER: Final = "use smaller tensors"
@@ -66,6 +68,19 @@ class Queue:
         with self.doing(f"allocating {size:,} bytes"):
             return self.device.create_buffer(size=size, usage=self._storage)
 
+    def new_texture(self, image: ImageDType) -> Any:
+        """Memory of texels. Raises RunError where there is none left."""
+        usage = package().TextureUsage
+        with self.doing(f"allocating {image}"):
+            return self.device.create_texture(
+                size=(image.width, image.height, 1),
+                format="rgba32float",
+                usage=usage.TEXTURE_BINDING
+                | usage.STORAGE_BINDING
+                | usage.COPY_SRC
+                | usage.COPY_DST,
+            )
+
     def new_uniform(self, content: bytes) -> Any:
         """A small buffer that kernels read."""
         with self.doing("allocating variables"):
@@ -98,6 +113,25 @@ class Queue:
         with self.doing("copying within it"):
             self.commands().copy_buffer_to_buffer(source, at, target, to, nbytes)
 
+    def write_texture(self, texture: Any, image: ImageDType, content: Any) -> None:
+        """Host texels of float32 to all of an image."""
+        with self.doing("copying to it"):
+            self.submit()
+            self.device.queue.write_texture({"texture": texture}, content, *_all_of(image))
+
+    def read_texture(self, texture: Any, image: ImageDType) -> memoryview:
+        """All texels of an image, once all that was asked for is done."""
+        with self.doing("copying from it"):
+            self.submit()
+            return self.device.queue.read_texture({"texture": texture}, *_all_of(image))
+
+    def copy_texture(self, source: Any, target: Any, image: ImageDType) -> None:
+        """All texels of one image to another one of its kind."""
+        with self.doing("copying within it"):
+            size = (image.width, image.height, 1)
+            places = {"texture": source}, {"texture": target}
+            self.commands().copy_texture_to_texture(*places, size)
+
     def commands(self) -> Any:
         """The list that commands are collected in; `lock` is held."""
         if self._encoder is None:
@@ -127,6 +161,12 @@ class Queue:
         """Two points in time of the device's own clock, and where they are written."""
         queries = self.device.create_query_set(type="timestamp", count=2)
         return queries, self.device.create_buffer(size=16, usage=self._resolved)
+
+
+def _all_of(image: ImageDType) -> tuple[dict[str, int], tuple[int, int, int]]:
+    """Where texels of an image lie on the host, and how many there are."""
+    layout = {"bytes_per_row": image.width * _TEXEL_BYTES, "rows_per_image": image.height}
+    return layout, (image.width, image.height, 1)
 
 
 def is_lost(error: Exception) -> bool:

@@ -11,7 +11,7 @@ import pytest
 from core import Tensor
 from core.dtype import IMAGE_SIDE, ImageDType, dtypes
 from core.errors import CompileError, DTypeError
-from core.passes.images import in_two_coordinates, load_of_plain_memory
+from core.passes.images import in_two_coordinates, plain_memory
 from core.passes.pipeline import lower_kernel, run_passes
 from core.passes.schedule.simplify_tensors import simplification
 from core.prove.decide import Checker
@@ -253,11 +253,18 @@ def test_targets_without_images_have_plain_memory() -> None:
             assert kinds == {dtypes.float16, dtypes.float32}
 
 
-def test_an_image_and_its_plain_memory_are_one_argument() -> None:
-    """As the check sees it: of the same place they are equal, of another one not."""
-    at = UOp.variable("at", 0, 40)
-    load = read(IMAGE, at)
-    made = graph_rewrite(load, PatternMatcher([load_of_plain_memory], name="plain"), name="plain")
-    assert made is not load
-    assert Checker().check(load, made).kind == "proved"
-    assert Checker().check(load, made.substitute({at: at + 1})).kind == "differs"
+@pytest.mark.parametrize("kind", [IMAGE, dtypes.imageh((5, 6, 4))], ids=str)
+def test_an_image_and_its_plain_memory_are_one_argument(kind: ImageDType) -> None:
+    """As the check sees it, read and stored to: of the same place they are equal, of another one or
+    with another value not. What an image of float16 keeps is rounded."""
+    at, value = UOp.variable("at", 0, 40), UOp.variable("value", 0, 9).cast(dtypes.float32)
+    place = UOp(Ops.DEFINE_GLOBAL, kind.ptr(), (), 0).index(at)
+    for before, part, other in (
+        (read(kind, at), at, at + 1),
+        (place.store(value), at, at + 1),
+        (place.store(value), value, value + 1.0),
+    ):
+        after = graph_rewrite(before, plain_memory, 0, name="plain")
+        assert after is not before
+        assert Checker().check(before, after).kind == "proved"
+        assert Checker().check(before, after.substitute({part: other})).kind == "differs"

@@ -31,6 +31,7 @@ COMPUTED = (*dtypes.ints, dtypes.bool, dtypes.float32)
 WIDE = (dtypes.int64, dtypes.uint64)
 ELSEWHERE = {Ops.EXP2, Ops.LOG2, Ops.SIN}
 """Which `decompose` makes."""
+KEPT = (Ops.ADD, Ops.SUB, Ops.MUL)
 
 
 def lowered(u: UOp) -> UOp:
@@ -145,6 +146,18 @@ def test_small_numbers_are_computed_in_32_bits() -> None:
         assert all(n.dtype.scalar() not in WIDE for n in after.toposort()), after
 
 
+def test_zeros_that_are_added_or_multiplied_with_keep_their_meaning() -> None:
+    """The sign of a zero, and NaN: compilers of shaders drop such operations."""
+    x = var("x", dtypes.float32)
+    for before in (x + 0.0, x * 0.0, x * -0.0, 0.0 - x):
+        after = lowered(before)
+        for u in after.toposort():
+            is_zero = u.op is Ops.CONST and u.dtype is dtypes.float32 and u.arg == 0
+            assert not any(is_zero and u in n.src for n in after.toposort() if n.op in KEPT)
+        for v in edges(dtypes.float32):
+            assert same(value(after, {x: v}), value(before, {x: v})), (before, v)
+
+
 def test_float64_is_an_error_that_says_so() -> None:
     with pytest.raises(CompileError, match="WebGPU has no float64"):
         lowered(var("x", dtypes.float64) + 1.0)
@@ -173,6 +186,9 @@ def test_every_rule_fires() -> None:
         f = var("f", dtypes.float32)
         lowered(f.ne(f))
         lowered(f.eq(f))
+        lowered(f + 0.0)
+        lowered(0.0 - f)
+        lowered(f * 0.0)
         memory = UOp(Ops.DEFINE_GLOBAL, dtypes.float32.ptr(9), (), 0)
         lowered(memory.index(x).load(dtype=dtypes.float32))
     rules = (*integers.rules, *floats.rules, *narrowing.rules, *pairing.rules)

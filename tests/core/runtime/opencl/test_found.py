@@ -66,9 +66,12 @@ def test_a_device_with_less_is_refused(field: str, value: object, lack: str) -> 
     fields: dict[str, Any] = {
         "extensions": "cl_khr_fp64", "max_work_item_sizes": [256, 256, 64],
         "compiler_available": True, "local_mem_size": 32768, "max_work_group_size": 256,
-        "endian_little": True, "name": "small", "platform": SimpleNamespace(name="one"),
+        "endian_little": True, "image_support": True, "image2d_max_width": 8192,
+        "image2d_max_height": 32768, "name": "small", "platform": SimpleNamespace(name="one"),
     }  # fmt: skip
-    assert platform.target_of(SimpleNamespace(**fields)).name == "opencl"
+    usual = platform.target_of(SimpleNamespace(**fields))
+    assert (usual.name, usual.image_side) == ("opencl", 8192)
+    assert platform.image_side(SimpleNamespace(**{**fields, "image_support": False})) == 0
     without = SimpleNamespace(**{**fields, "extensions": ""})
     assert platform.target_of(without).name == "opencl-f32"
     with pytest.raises(DeviceError, match=lack):

@@ -16,6 +16,7 @@ from core import Context, Device, Tensor, dtypes
 from tests.core.tensor.random_programs import user
 from tests.core.tensor.random_programs.draft import Array, Rules
 from tests.core.tensor.random_programs.program import WIDE, Program, compare, draw_program, shrunken
+from tests.fuzzing import has_float64
 
 
 @dataclass(frozen=True)
@@ -142,11 +143,12 @@ def _gradients(program: Program, how: How) -> tuple[list[Array], list[int]]:
         lambda k, a: how.leaf(k, a, requires_grad=a.dtype.kind == "f" or None),
     )
     total: Tensor | None = None
+    wide = "float64" if has_float64() else "float32"
     for k in program.outputs:
         value = values[k]
         if dtypes.is_float(value.dtype):
-            weight = Tensor(cotangent(value.shape), device=how.device)
-            part = (value.cast("float64") * weight).sum()
+            weight = Tensor(cotangent(value.shape), device=how.device).cast(wide)
+            part = (value.cast(wide) * weight).sum()
             total = part if total is None else total + part
     assert total is not None
     found = total.gradient(*(values[k] for k in leaves), materialize_grads=True)
