@@ -96,7 +96,8 @@ class Memory:
         if dtypes.is_bool(self.dtype):
             return f"select(0u, 1u, {value})"
         if TYPES[self.dtype] == "i32":
-            return f"(u32({value}) & {(1 << 32 // self.each) - 1}u)"
+            # a negative constant is no number that a u32 has
+            return f"(bitcast<u32>({bare(value)}) & {(1 << 32 // self.each) - 1}u)"
         return value
 
     def write(self, index: str, value: str) -> list[str]:

@@ -28,6 +28,6 @@ fn kernel_narrow(
     let v44 = ((v11_3 + ((i32(v15_3) << 24u) >> 24u)) << 24u) >> 24u;
     let v45 = v44 < 0;
     data1[v8 >> 2u] = select(0u, 1u, v21) | (select(0u, 1u, v29) << 8u) | (select(0u, 1u, v37) << 16u) | (select(0u, 1u, v45) << 24u);
-    data0[v8 >> 2u] = (u32(v20) & 255u) | ((u32(v28) & 255u) << 8u) | ((u32(v36) & 255u) << 16u) | ((u32(v44) & 255u) << 24u);
+    data0[v8 >> 2u] = (bitcast<u32>(v20) & 255u) | ((bitcast<u32>(v28) & 255u) << 8u) | ((bitcast<u32>(v36) & 255u) << 16u) | ((bitcast<u32>(v44) & 255u) << 24u);
   }
 }

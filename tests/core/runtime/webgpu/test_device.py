@@ -74,6 +74,14 @@ def test_every_dtype_is_stored_and_read(dtype: DType) -> None:
     np.testing.assert_array_equal(found, wanted)
 
 
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8"])
+def test_constants_are_stored(dtype: str) -> None:
+    """A negative one as well, in a part of a word."""
+    value = 200 if dtype == "uint8" else -128
+    found = (Tensor.full((5,), value, dtype=dtype, device="WEBGPU") + 0).contiguous()
+    np.testing.assert_array_equal(found.numpy(), np.full(5, value, dtype))
+
+
 def test_there_are_no_arrays_of_booleans() -> None:
     """To which compilers of WGSL give elements of a byte, with drivers that do not."""
     values = np.random.default_rng(3).random((6, 28)) < 0.1
