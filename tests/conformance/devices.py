@@ -6,8 +6,6 @@ Never looks at what a device computes.
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from contextlib import contextmanager
 from typing import Final
 
 from core.errors import CompileError
@@ -30,13 +28,3 @@ def flushes_subnormals() -> bool:
 def is_refused(error: BaseException) -> bool:
     """Whether an error is a refusal of float64 by a device that has none."""
     return isinstance(error, CompileError) and NO_FLOAT64 in error.what and not has_float64()
-
-
-@contextmanager
-def float64_may_be_refused() -> Generator[None]:
-    """A block that ends where the device refuses a kernel of float64."""
-    try:
-        yield
-    except CompileError as error:
-        if not is_refused(error):
-            raise

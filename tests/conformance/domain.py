@@ -103,7 +103,8 @@ def mismatches(
     equal = (got == rounded) | (np.isnan(got) & np.isnan(rounded)) | near | huge
     if kind is np.float32 and flushes_subnormals():
         lost = LOST * float(info.tiny)  # of what a subnormal number is multiplied by
-        equal |= (right != 0) & (np.abs(right) < lost) & (error < lost)
+        zeros = (right == 0) & (got == 0)  # whose signs are compared below
+        equal |= ~zeros & (np.abs(right) < lost) & (error < lost)
     if signs:
         both = (got == 0) & (right == 0)
         equal &= ~both | (np.signbit(got) == np.signbit(right))

@@ -135,7 +135,7 @@ def test_gather(case: tuple[np.ndarray, int, np.ndarray]) -> None:
 @given(case=axis_index())
 def test_scatter(case: tuple[np.ndarray, int, np.ndarray]) -> None:
     x, axis, index = case
-    src = np.linspace(-2, 3, index.size).reshape(index.shape)
+    src = np.linspace(-2, 3, index.size).reshape(index.shape).astype(x.dtype)
     start, places, added = (torch.from_numpy(a) for a in (x, index, src))
     same(
         Tensor(x).scatter(axis, Tensor(index), Tensor(src), "add"),
@@ -150,7 +150,7 @@ def test_scatter(case: tuple[np.ndarray, int, np.ndarray]) -> None:
 @given(case=axis_index())
 def test_scatter_takes_the_last(case: tuple[np.ndarray, int, np.ndarray]) -> None:
     x, axis, index = case
-    src = np.linspace(-2, 3, index.size).reshape(index.shape)
+    src = np.linspace(-2, 3, index.size).reshape(index.shape).astype(x.dtype)
     want = x.copy()
     for place in np.ndindex(index.shape):
         target = list(place)
@@ -167,7 +167,7 @@ def test_scatter_reduce(
     reduce: str, include_self: bool, case: tuple[np.ndarray, int, np.ndarray]
 ) -> None:
     x, axis, index = case
-    src = np.linspace(-2, 3, index.size).reshape(index.shape)
+    src = np.linspace(-2, 3, index.size).reshape(index.shape).astype(x.dtype)
     want = torch.from_numpy(x).scatter_reduce(
         axis, torch.from_numpy(index), torch.from_numpy(src), reduce, include_self=include_self
     )

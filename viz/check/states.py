@@ -22,7 +22,7 @@ from core.runtime.reference.inputs import Inputs, Values, random_inputs
 from core.runtime.reference.kernel import evaluate_kernel, evaluations
 from core.uop import Ops, UOp
 from core.uop.kernels import work_of
-from core.uop.pointer import pointer_of
+from core.uop.pointer import plain_memory_of, pointer_of
 
 MAX_WORK: Final = 1 << 21
 """Iterations, times the nodes that are in the innermost loop."""
@@ -113,7 +113,8 @@ def _digest(inputs: Inputs) -> str:
 
 def _dtypes(state: UOp) -> dict[int, DType]:
     """Of each argument, what its elements are."""
-    return {u.arg: u.dtype.base for u in state.toposort() if u.op is Ops.DEFINE_GLOBAL}
+    memories = (u for u in state.toposort() if u.op is Ops.DEFINE_GLOBAL)
+    return {u.arg: plain_memory_of(u).dtype.base for u in memories}
 
 
 def _tamed(array: Array, dtype: DType | None) -> Array:

@@ -214,7 +214,7 @@ def _stored_in_loops(asked: Question, read: Translation, before: UOp, after: UOp
     writes = [v for v in read.lanes(after) if isinstance(v, Write)]
     if next(loops, None) is not None:
         raise UnknownMeaningError(OTHER_LOOPS)
-    whole = Write(address, stored, before)
+    whole = Write(address, read.as_stored(address, stored), before)
     if writes:
         whole = whole._replace(loops=writes[0].loops, ends=writes[0].ends)
     asked.stores.append(([whole], writes))

@@ -494,10 +494,11 @@ class Translation:
             if gates:
                 gate = self.terms.both(address.gate, gates[k % len(gates)])
                 address = address._replace(gate=gate)
-            made.append(Write(address, self._as_stored(address, values[k]), u))
+            made.append(Write(address, self.as_stored(address, values[k]), u))
         return tuple(made)
 
-    def _as_stored(self, at: Address, value: Term) -> Term:
+    def as_stored(self, at: Address, value: Term) -> Term:
+        """A value as the element of memory that it is stored to."""
         if value.dtype is dtypes.float32 and _is_of(at.memory, dtypes.float16):
             return self.terms.alu(Ops.CAST, dtypes.float16, (value,))
         if value.dtype is not dtypes.uint8 or not _is_of(at.memory, dtypes.bool):

@@ -21,6 +21,7 @@ from core.runtime.numeric import Array, memory_dtype, to_memory
 from core.runtime.reference.spans import Span, index_spans
 from core.uop.facts.meaning_arrays import round_array
 from core.uop.ops import Ops
+from core.uop.pointer import plain_memory_of
 from core.uop.uop import UOp
 
 MOST_BYTES: Final = 1 << 28
@@ -127,7 +128,7 @@ def _kind(u: UOp) -> tuple[DType, int]:
     if size < 0:
         raise RunError(f"the size of argument {u.arg} is not known", u.origin or "",
                        "give its DEFINE_GLOBAL a size")  # fmt: skip
-    return u.dtype.held, size
+    return plain_memory_of(u).dtype.base, size
 
 
 def _variables(

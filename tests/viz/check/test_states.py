@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
+from core import Tensor
 from core.dtype import AddrSpace, DType, dtypes
 from core.prove.samples.rounding import longest_sum
 from core.prove.verdict import Verdict
 from core.runtime.reference.states import kernel_states
 from core.shape import ShapeTracker
+from core.target import targets
 from core.uop import Ops, UOp
 from core.uop.kernelinfo import AxisType, KernelInfo
 from tests.core.passes.kernels import CPU, plain, store
@@ -196,6 +199,17 @@ def test_any_nan_is_any_other() -> None:
     odd = x.alu(Ops.CMPNE, x)
     assert compared(x, odd.where(nan, x)).how == states.SAME
     assert compared(x, odd.where(x.const_like(0.0), x)).kind == "differs"
+
+
+@pytest.mark.parametrize("target", ["opencl", "x86-64"])
+def test_states_with_images_of_float16(target: str) -> None:
+    """Whose memory is of float16, as that of the state in which it is plain memory."""
+    x = Tensor(np.arange(48, dtype=np.float32)).cast(dtypes.imageh((3, 4, 4)))
+    for item in (x + 1).schedule():
+        states = [s.root for s in kernel_states(item.ast, targets[target])]
+        sinks = [root for root in states if isinstance(root, UOp)]
+        for before, after in pairwise(sinks):
+            assert States().compare(before, after).kind == "sampled"
 
 
 def test_a_state_that_leaves_its_memory() -> None:
