@@ -20,7 +20,7 @@ from core.dtype import dtypes
 from core.errors import UopvizError
 from core.prove import bitvector
 from core.prove.counterexample import Counterexample
-from core.prove.floats import EXACT, Floats, compare_floats, same_values
+from core.prove.floats import EXACT, Floats, UndecidedError, compare_floats, same_values
 from core.prove.questions.effects import reads_any
 from core.prove.questions.outside import ANEW, BELOW, OUTSIDE, below, inside, new_reads, writes_anew
 from core.prove.questions.pairs import Question, question
@@ -325,6 +325,8 @@ class Checker:
         for many, work in ((count, 1 << 16), (count // 6, 1 << 16), (count // 48, 1 << 19)):
             try:
                 return self._on(max(4, many), work, pairs, assumes)
+            except UndecidedError:
+                raise
             except UnknownMeaningError as why:
                 error = why
         raise error

@@ -35,6 +35,10 @@ MAX_FINITE: Final = 8
 between mostly shows in the result."""
 
 
+class UndecidedError(UnknownMeaningError):
+    """Samples were compared, and too many of them say nothing: fewer would say no more."""
+
+
 @dataclass(frozen=True)
 class Floats:
     """The result for some pairs: the largest difference in units of the last place, what had to be
@@ -116,7 +120,7 @@ def compare_floats(
     both_finite = int((undecided & np.isfinite(left) & np.isfinite(right)).sum())
     too_many = lost_samples > min(samples.count // 2, max(0, samples.count - MIN_DECIDED))
     if too_many or both_finite > samples.count // MAX_FINITE:
-        raise UnknownMeaningError("rounding errors on the way may decide what is chosen")
+        raise UndecidedError("rounding errors on the way may decide what is chosen")
     rest &= known
     if rest.any():
         return Floats(0.0, frozenset(assumed), int(np.flatnonzero(rest)[0]))
