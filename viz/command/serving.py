@@ -40,6 +40,7 @@ def serve(options: argparse.Namespace) -> int:
     fleet = None
     if options.trace is not None and is_packed(options.trace):
         fleet = Fleet(folder_at(options.trace))
+        fleet.prepare()
         options.trace = str(fleet.youngest())
     store, *beside = open_stores(options)
     if options.live:

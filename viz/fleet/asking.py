@@ -7,7 +7,7 @@ folder as the only place that may be read.
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from decimal import Decimal
 from math import isfinite
@@ -52,18 +52,14 @@ def late(seconds: float, sql: str) -> TraceError:
 
 
 class Tables:
-    """A connection to the tables of a folder, as they were when it was made; those of `held` are
-    read once. Threads may share it. Raises TraceError where there are none."""
+    """A connection to the tables of a folder, of the batches that there were when it was made;
+    those of `held` are read once. Threads may share it. Raises TraceError where there are none."""
 
     def __init__(self, folder: Folder, held: Sequence[str] = ()) -> None:
         duckdb = self._duckdb = module("duckdb")
-        try:
-            files = {table: files_of(folder, table) for table in (*TABLES, *CONTENTS)}
-        except Exception as error:  # each library of addresses has its own
-            raise TraceError(
-                f"the folder cannot be read ({error})", folder.address, "check the address"
-            ) from error
-        if not files["runs"]:
+        self._folder = folder
+        self._runs = self._listed("runs")
+        if not self._runs:
             raise TraceError(
                 "this folder holds no packed runs",
                 folder.address,
@@ -71,13 +67,12 @@ class Tables:
             )
         self._db = duckdb.connect(":memory:")
         folder.attach(self._db)
-        self._sources = {
-            table: _source(folder, files[table], columns)
-            for table, columns in {**_OF_RUNS, **CONTENTS}.items()
-        }
+        self._lock = threading.Lock()
+        self._made = {*held}
+        """The tables that the connection has."""
         try:
             for table in held:
-                self._db.execute(f"CREATE TABLE {table} AS {self._sources.pop(table)}")
+                self._db.execute(f"CREATE TABLE {table} AS {self._source(table)}")
         except duckdb.Error as error:
             self._db.close()
             raise TraceError(
@@ -131,21 +126,34 @@ class Tables:
             db.close()
 
     def _name_tables(self, db: Any, sql: str) -> None:
-        """Makes the tables that a query may mean: making one reads the heads of its files."""
+        """Makes the tables that a query may mean: making one lists its files, and reads the head
+        of each."""
         said = sql.lower()
-        for table, source in self._sources.items():
-            if table in said:
-                db.execute(f"CREATE VIEW IF NOT EXISTS {table} AS {source}")
+        with self._lock:
+            for table in (*_OF_RUNS, *CONTENTS):
+                if table in said and table not in self._made:
+                    db.execute(f"CREATE VIEW {table} AS {self._source(table)}")
+                    self._made.add(table)
 
+    def _source(self, table: str) -> str:
+        """What a table is made of."""
+        columns = CONTENTS[table] if table in CONTENTS else _OF_RUNS[table]
+        files = self._runs if table == "runs" else self._listed(table)
+        if files:
+            names = ", ".join(_quoted(self._folder.located(name)) for name in files)
+            options = "union_by_name = true, hive_partitioning = true"
+            return f"SELECT * FROM read_parquet([{names}], {options})"
+        nothing = ", ".join(f'NULL::{_TYPES[kind]} AS "{name}"' for name, kind in columns.items())
+        return f"SELECT {nothing} WHERE false"
 
-def _source(folder: Folder, files: Sequence[str], columns: Mapping[str, str]) -> str:
-    if files:
-        names = ", ".join(_quoted(folder.located(name)) for name in files)
-        return (
-            f"SELECT * FROM read_parquet([{names}], union_by_name = true, hive_partitioning = true)"
-        )
-    nothing = ", ".join(f'NULL::{_TYPES[kind]} AS "{name}"' for name, kind in columns.items())
-    return f"SELECT {nothing} WHERE false"
+    def _listed(self, table: str) -> list[str]:
+        """The files of a table."""
+        try:
+            return files_of(self._folder, table, None if table == "runs" else self._runs)
+        except Exception as error:  # each library of addresses has its own
+            raise TraceError(
+                f"the folder cannot be read ({error})", self._folder.address, "check the address"
+            ) from error
 
 
 def _quoted(text: str) -> str:

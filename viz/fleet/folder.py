@@ -96,8 +96,13 @@ class LocalFolder:
 
     def names(self, table: str) -> list[str]:
         """See Folder."""
-        found = self._path.glob(f"{table}/date=*/*")
-        return sorted(path.relative_to(self._path).as_posix() for path in found)
+        found: list[str] = []
+        with suppress(FileNotFoundError), os.scandir(self._path / table) as days:
+            for day in days:
+                if day.name.startswith("date=") and day.is_dir():
+                    with suppress(FileNotFoundError), os.scandir(day.path) as files:
+                        found += [f"{table}/{day.name}/{file.name}" for file in files]
+        return sorted(found)
 
     def read(self, name: str) -> Any:
         """See Folder."""
@@ -121,7 +126,7 @@ class LocalFolder:
 
     def located(self, name: str) -> str:
         """See Folder."""
-        return str((self._path / name).absolute())
+        return self.roots[0] + name
 
     def attach(self, db: Any) -> None:
         """See Folder. DuckDB reads local files by itself."""

@@ -5,7 +5,7 @@ Every table begins with the columns of RUN, so that none needs a join to be filt
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from viz.fleet.folder import Folder
@@ -101,9 +101,11 @@ SORTED: Final[Mapping[str, tuple[str, ...]]] = {
 and equal values stand together."""
 
 
-def files_of(folder: Folder, table: str) -> list[str]:
-    """The files of a table, of all batches that there are."""
-    runs = [name for name in folder.names("runs") if name.endswith(".parquet")]
+def files_of(folder: Folder, table: str, runs: Sequence[str] | None = None) -> list[str]:
+    """The files of a table, of all batches that there are, or of those whose files of `runs` are
+    given."""
+    if runs is None:
+        runs = [name for name in folder.names("runs") if name.endswith(".parquet")]
     if table in CONTENTS:
         return [name for name in folder.names(table) if name.endswith(".parquet")] if runs else []
     there = {name.partition("/")[2] for name in runs}

@@ -1,17 +1,21 @@
 """What the page shows of a folder of packed runs: a summary, some runs, a figure over the commits.
 
-Every answer is bounded, however many runs there are. Reads; never writes.
+Every answer is bounded, however many runs there are. What takes the whole folder is kept until runs
+are added, and what the page begins with is made before it asks. Reads; never writes.
 """
 
 from __future__ import annotations
 
 import statistics
 import threading
-from collections.abc import Sequence
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from core.errors import TraceError
+from core.errors import TraceError, UopvizError
 from viz.fleet.asking import Tables
 from viz.fleet.changes import changes
 from viz.fleet.folder import Folder
@@ -21,32 +25,60 @@ PAGE: Final = 200
 """Runs of one answer."""
 MOST: Final = 200
 """Rules, or kernels, of one answer."""
+KEPT: Final = 32
+"""Answers about the whole folder that are kept."""
+_FRESH: Final = 1.0
+"""Seconds for which the list of batches is taken for what it was."""
 _COLUMNS: Final = ("run", "commit", "program", "time", "seconds", "kernels", "steps", "path")
 ORDERS: Final = ("time", "commit", "program", "seconds", "kernels", "steps")
 
 
 class Fleet:
-    """The answers about a folder. What takes the whole folder is kept until runs are added."""
+    """The answers about a folder. Threads may share it."""
 
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
         self._lock = threading.Lock()
         self._batches: Sequence[str] | None = None
+        self._looked = 0.0
         self._tables: Tables | None = None
         self._read: Runs | None = None
+        self._kept: OrderedDict[tuple[str, ...], Any] = OrderedDict()
+        self._working = threading.Lock()
+
+    def prepare(self) -> threading.Thread:
+        """Begins to make what the page begins with, in a thread of its own."""
+
+        def work() -> None:
+            with suppress(UopvizError):  # the page is told
+                rules = self.names()["rules"]
+                if rules:
+                    self.series("rule-time", rules[0]["name"])
+
+        thread = threading.Thread(target=work, daemon=True)
+        thread.start()
+        return thread
 
     def summary(self) -> dict[str, Any]:
-        """`Fleet` of the page: totals, the rules by time, the kernels by runs."""
+        """`Fleet` of the page: how many runs there are, of which commits, and what can be asked."""
         (row,) = self._ask(_TOTALS)
-        rules = self._ask(_RULES)
-        kernels = self._ask(_KERNELS)
         return {
             "folder": self.folder.address,
             **dict(zip(("runs", "commits", "first", "last"), row, strict=True)),
             "metrics": [{"name": name, "of": of} for name, (of, _) in METRICS.items()],
-            "rules": [dict(zip(("name", "us", "matches", "runs"), r, strict=True)) for r in rules],
-            "kernels": [dict(zip(("name", "us", "runs"), k, strict=True)) for k in kernels],
         }
+
+    def names(self) -> dict[str, Any]:
+        """`FleetNames` of the page: the rules by time, the kernels by runs."""
+
+        def made() -> dict[str, Any]:
+            rules, kernels = self._ask(_RULES), self._ask(_KERNELS)
+            return {
+                "rules": [dict(zip(("name", "us", "matches"), r, strict=True)) for r in rules],
+                "kernels": [dict(zip(("name", "us", "runs"), k, strict=True)) for k in kernels],
+            }
+
+        return self._once(("names",), made)
 
     def runs(self, text: str, order: str, begin: int) -> dict[str, Any]:
         """`FleetRuns` of the page: those of PAGE runs from number `begin` on whose commit, program,
@@ -55,56 +87,24 @@ class Fleet:
         by = column if column in ORDERS else "time"
         where = " WHERE " + _MATCHES if text else ""
         given = (text,) if text else ()
-        ((total,),) = self._ask(f"SELECT count(*) FROM runs{where}", parameters=given)
         sql = (
-            f"SELECT run_id, commit, program, time, seconds, kernels, steps, path FROM runs{where}"
+            f"WITH found AS (SELECT * FROM runs{where}) SELECT run_id, commit, program, time,"
+            " seconds, kernels, steps, path, (SELECT count(*) FROM found) FROM found"
             f" ORDER BY {by} {'DESC' if turned else 'ASC'}, run_id LIMIT {PAGE} OFFSET {begin}"
         )
         rows = self._ask(sql, parameters=given)
+        if not rows and begin:
+            return self.runs(text, order, 0) | {"begin": begin, "runs": []}
         return {
-            "total": total,
+            "total": rows[0][-1] if rows else 0,
             "begin": begin,
-            "runs": [dict(zip(_COLUMNS, row, strict=True)) for row in rows],
+            "runs": [dict(zip(_COLUMNS, row[:-1], strict=True)) for row in rows],
         }
 
     def series(self, metric: str, of: str) -> dict[str, Any]:
         """`FleetSeries` of the page: the figure over the commits, for each program, with where it
         changed. Raises TraceError."""
-        runs = self._known()
-        found = [*runs.series(metric, of)]
-        return {
-            "metric": metric,
-            "of": of,
-            "commits": runs.commits,
-            "programs": [
-                {
-                    "program": one.program,
-                    "points": [
-                        {
-                            "commit": commit,
-                            "median": statistics.median(values),
-                            "low": min(values),
-                            "high": max(values),
-                            "run": own[0],
-                        }
-                        for commit, own, values in zip(
-                            one.commits, one.runs, one.values, strict=True
-                        )
-                    ],
-                    "changes": [
-                        {
-                            "commit": one.commits[change.at],
-                            "before": change.before,
-                            "after": change.after,
-                            "a": one.runs[change.at - 1][-1],
-                            "b": one.runs[change.at][0],
-                        }
-                        for change in changes(one.values)
-                    ],
-                }
-                for one in found
-            ],
-        }
+        return self._once((metric, of), lambda: _figure(self._known(), metric, of))
 
     def trace(self, run: str) -> Path:
         """The trace of a run. Raises TraceError where it is not there any more."""
@@ -133,6 +133,17 @@ class Fleet:
             "uopviz query and uopviz since need no traces",
         )
 
+    def _once(self, key: tuple[str, ...], make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """An answer about the whole folder, which one thread makes."""
+        with self._working:
+            self._current()
+            if key not in self._kept:
+                self._kept[key] = make()
+            self._kept.move_to_end(key)
+            while len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
+            return self._kept[key]
+
     def _known(self) -> Runs:
         tables = self._current()
         with self._lock:
@@ -145,12 +156,51 @@ class Fleet:
 
     def _current(self) -> Tables:
         """The tables, anew where batches came or went."""
-        batches = self.folder.names("runs")
         with self._lock:
+            if self._tables is not None and time.monotonic() - self._looked < _FRESH:
+                return self._tables
+            batches = self.folder.names("runs")
             if self._tables is None or batches != self._batches:
                 self._tables = Tables(self.folder, held=("runs",))
                 self._batches, self._read = batches, None
+                self._kept.clear()
+            self._looked = time.monotonic()
             return self._tables
+
+
+def _figure(runs: Runs, metric: str, of: str) -> dict[str, Any]:
+    return {
+        "metric": metric,
+        "of": of,
+        "commits": runs.commits,
+        "programs": [
+            {
+                "program": one.program,
+                "points": [
+                    {
+                        "commit": commit,
+                        "median": statistics.median(values),
+                        "low": min(values),
+                        "high": max(values),
+                        "runs": len(values),
+                        "run": own[0],
+                    }
+                    for commit, own, values in zip(one.commits, one.runs, one.values, strict=True)
+                ],
+                "changes": [
+                    {
+                        "commit": one.commits[change.at],
+                        "before": change.before,
+                        "after": change.after,
+                        "a": one.runs[change.at - 1][-1],
+                        "b": one.runs[change.at][0],
+                    }
+                    for change in changes(one.values)
+                ],
+            }
+            for one in runs.series(metric, of)
+        ],
+    }
 
 
 def _is_there(path: Path) -> bool:
@@ -162,8 +212,7 @@ def _is_there(path: Path) -> bool:
 
 _TOTALS: Final = "SELECT count(*), count(DISTINCT commit), min(time), max(time) FROM runs"
 _RULES: Final = (
-    "SELECT rule, sum(us), sum(matches), count(DISTINCT run_id) FROM rules GROUP BY 1"
-    f" ORDER BY 2 DESC, 1 LIMIT {MOST}"
+    f"SELECT rule, sum(us), sum(matches) FROM rules GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT {MOST}"
 )
 _KERNELS: Final = (
     "SELECT kernel, sum(us), count(DISTINCT run_id) FROM kernels GROUP BY 1"

@@ -3,15 +3,18 @@
 It asks nothing of any server, so that it works in a saved notebook, in one that was exported, and
 offline. The frame is a sandbox with an origin of its own: what a trace says reaches nothing of the
 notebook. A frame that a notebook takes away on scrolling, and puts back, asks the notebook where it
-was. Behind the frame stand the facts of the run, for notebooks that show no frames.
+was. Behind the frame stands a picture of the facts of the run, for notebooks that fill no frames,
+or leave them out of outputs that they do not trust.
 """
 
 from __future__ import annotations
 
-import hashlib
+import base64
+import secrets
 from html import escape
-from typing import Any, Final
+from typing import Final
 
+from viz.notebook.picture import facts_picture
 from viz.share.html import export_html
 from viz.share.webpage import page_file
 from viz.terminal import show_command
@@ -45,32 +48,38 @@ def frame(run: Run, high: int = HIGH) -> tuple[str, str]:
     BudgetError where not even the list of passes fits."""
     room = MOST + sum(len(page_file(name, None) or b"") for name in ("app.js", "app.css"))
     made = export_html(run, budget=room)
-    facts, hint = _facts(run), f"{show_command(run.path)}: more in a terminal"
+    title, facts = run_title(run.run()), _facts(run)
+    said = f"{title}: {facts}"
     left = " ".join(made.left_out)
-    lines = [facts]
-    if made.left_out:
-        hint = f"uopviz open {run.path}"
-        lines.append(f"An excerpt: {left} All of it: {hint}")
-    name = "uopviz-" + hashlib.sha256(made.html.encode()).hexdigest()[:16]
-    said = "".join(f"<div>{escape(line)}</div>" for line in lines)
+    rest = f"An excerpt: {left} All of it: uopviz open {run.path}"
+    lines = [said, rest] if left else [said]
+    shown = "".join(f"<div>{escape(line)}</div>" for line in lines)
+    kernels = [row for row in run.tree()["rows"] if row["label"] == "kernel"]
+    picture = base64.b64encode(facts_picture(title, facts, kernels).encode()).decode()
+    place = "grid-area:1/1;width:100%;border:1px solid #8884;background:none"
+    # notebooks that do not trust an output leave out the frame and all of its styles but few: then
+    # the picture stands alone
     html = (
-        f'<div class="uopviz"><div style="font:12px/1.5 system-ui,sans-serif">{said}</div>'
+        f'<div class="uopviz"><div style="font:12px/1.5 system-ui,sans-serif">{shown}</div>'
         f"<script>{_KEEPER}</script>"
-        f'<iframe name="{name}" title="{attribute(facts)}" sandbox="allow-scripts allow-downloads" '
-        f'style="width:100%;height:{high}px;border:1px solid #8884" loading="lazy" '
-        f'srcdoc="{attribute(made.html)}"></iframe></div>'
+        '<div style="display:grid">'
+        f'<img alt="{attribute(said)}" style="grid-area:1/1;max-width:100%" '
+        f'src="data:image/svg+xml;base64,{picture}">'
+        f'<iframe name="uopviz-{secrets.token_hex(8)}" title="{attribute(said)}" '
+        f'sandbox="allow-scripts allow-downloads" style="{place};height:{high}px" '
+        f'loading="lazy" srcdoc="{attribute(made.html)}"></iframe></div></div>'
     )
-    return html, "\n".join([*lines, *([] if made.left_out else [hint])])
+    hint = f"{show_command(run.path)}: more in a terminal"
+    return html, "\n".join(lines if left else [*lines, hint])
 
 
 def _facts(run: Run) -> str:
-    """The run in a line."""
-    data: dict[str, Any] = run.run()
-    totals = data["totals"]
+    """How much there is of a run."""
+    totals: dict[str, int] = run.run()["totals"]
     counts = (
         f"{totals['kernels']:,} kernels",
         f"{totals['rewrites']:,} passes",
         f"{totals['steps']:,} steps",
         f"{totals['launches']:,} launches",
     )
-    return f"{run_title(data)}: {', '.join(counts)}"
+    return ", ".join(counts)

@@ -22,6 +22,12 @@ def summary() -> Response:
     return answer(None if here is None else here.summary())
 
 
+@fleet.get("/names")
+def names() -> Response:
+    """The costliest rules of all packed runs, and the kernels that most have: FleetNames."""
+    return answer(_open().names())
+
+
 @fleet.get("/runs")
 def some() -> Response:
     """The packed runs from {begin} on that have {text}, in an {order}: FleetRuns."""

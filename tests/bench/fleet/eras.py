@@ -108,6 +108,16 @@ def record_all(folder: Path, tell: Callable[[str], None]) -> dict[tuple[int, str
     return found
 
 
+def record_each(folder: Path) -> dict[str, Path]:
+    """A recording of each program with the first compiler."""
+    tree = _tree(folder / "compiler0", 0)
+    found = {program: folder / f"0-{program}-0.viz" for program in RECORDED}
+    for program, path in found.items():
+        if not path.exists():
+            _record(tree, program, path)
+    return found
+
+
 def _tree(tree: Path, era: int) -> Path:
     if not tree.exists():
         made = tree.with_suffix(".part")

@@ -128,25 +128,28 @@ def test_a_lost_worker_is_made_up_for(traces: list[Path], tmp_path: Path) -> Non
 def test_what_the_page_asks(traces: list[Path], tmp_path: Path) -> None:
     pack(traces, LocalFolder(tmp_path))
     fleet = Fleet(LocalFolder(tmp_path))
-    summary = fleet.summary()
+    summary, names = fleet.summary(), fleet.names()
     assert summary["runs"] == 3
     wanted = ask(LocalFolder(tmp_path), "SELECT rule, sum(matches) FROM rules GROUP BY 1")[1]
-    assert {(r["name"], r["matches"]) for r in summary["rules"]} == set(wanted)
+    assert {(r["name"], r["matches"]) for r in names["rules"]} == set(wanted)
     listed = fleet.runs("", "-time", 0)
     times = [run["time"] for run in listed["runs"]]
     assert listed["total"] == 3 <= PAGE and times == sorted(times, reverse=True)
-    kernel = summary["kernels"][0]["name"]
-    assert fleet.runs(kernel, "time", 0)["total"] == summary["kernels"][0]["runs"]
+    kernel = names["kernels"][0]["name"]
+    assert fleet.runs(kernel, "time", 0)["total"] == names["kernels"][0]["runs"]
+    assert fleet.runs("", "time", PAGE) == {"total": 3, "begin": PAGE, "runs": []}
     assert fleet.runs("there is no such text", "time", 0)["runs"] == []
     assert fleet.runs("' OR 1 = 1 --", "time; DROP TABLE runs", 0)["total"] == 0
-    series = fleet.series("rule-matches", summary["rules"][0]["name"])
+    series = fleet.series("rule-matches", names["rules"][0]["name"])
     assert sum(len(p["points"]) for p in series["programs"]) >= 1
     assert fleet.trace(listed["runs"][0]["run"]) in traces
     with pytest.raises(TraceError, match="not among"):
         fleet.trace("nothing")
     newest = "SELECT path FROM runs WHERE time = (SELECT max(time) FROM runs)"
     assert (str(fleet.youngest()),) in ask(LocalFolder(tmp_path), newest)[1]
-    json.dumps([summary, listed, series], allow_nan=False)
+    json.dumps([summary, names, listed, series], allow_nan=False)
+    fleet.prepare().join()
+    assert fleet.names() is names  # kept, while no run is added
 
 
 def test_a_packer_that_is_gone_is_waited_for_no_longer(
@@ -267,7 +270,10 @@ def test_the_page_can_show_whatever_is_in_the_tables(
     parquet.write_table(rows.set_column(at, field, changed), tmp_path / name)
     fleet = Fleet(folder)
     json.dumps(
-        [fleet.summary(), fleet.runs("", "time", 0), fleet.series("rule-time", rule)],
+        [
+            *(fleet.summary(), fleet.names(), fleet.runs("", "time", 0)),
+            fleet.series("rule-time", rule),
+        ],
         allow_nan=False,
     )
     with suppress(TraceError):

@@ -42,7 +42,9 @@ def frame_of(html: str) -> dict[str, str]:
 def test_a_frame_has_no_address_and_no_right(trace: Path, store: Store) -> None:
     shown = uopviz.show(trace)
     elements = Read(shown.html).found
-    assert not [a for _, a in elements if a.keys() & {"src", "href", "action", "data", "poster"}]
+    addresses = ("src", "href", "action", "data", "poster")
+    given = [a[name] for _, a in elements for name in addresses if name in a]
+    assert [text.partition(",")[0] for text in given] == ["data:image/svg+xml;base64"]
     frame = frame_of(shown.html)
     assert frame["sandbox"] == "allow-scripts allow-downloads"
     assert re.fullmatch(r"uopviz-[0-9a-f]{16}", frame["name"])
@@ -87,7 +89,9 @@ def test_what_a_trace_says_stays_text(dist: Path, tmp_path: Path) -> None:
     with viz.TraceWriter(tmp_path / "evil.viz", {"command": [evil], "name": evil}) as t:
         t.context_end(t.context_begin(evil, "kernel"))
     html = uopviz.show(tmp_path / "evil.viz").html
-    assert [tag for tag, _ in Read(html).found] == ["div", "div", "div", "script", "iframe"]
+    assert [tag for tag, _ in Read(html).found] == [
+        *("div", "div", "div", "script", "div", "img", "iframe")
+    ]
 
 
 @pytest.mark.usefixtures("dist")

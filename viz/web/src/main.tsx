@@ -15,7 +15,7 @@ import { flushAddress, resumeAddress, written } from "./state/link/address";
 import { compareAt } from "./state/link/links";
 import { runNamed, runOfLink, traceNamed } from "./state/link/named";
 import { Query } from "./state/link/query";
-import { readView } from "./state/link/view";
+import { readView, type Page } from "./state/link/view";
 import { linkParts, pagePanel, startPanels } from "./shell/panels";
 import { keepFocus } from "./shell/keepFocus";
 import { onKeyDown } from "./shell/keys";
@@ -57,7 +57,7 @@ import "./style/why.css";
 import "./style/whatif.css";
 import "./style/forced.css";
 
-/** How long the navigator's rows wait for the overview. */
+/** How long the navigator's rows wait for a page that does without them. */
 const PATIENCE_MS = 2000;
 
 async function start(): Promise<void> {
@@ -89,11 +89,12 @@ async function start(): Promise<void> {
     if (runKey.value) queueMicrotask(followOther);
   });
   runName.value = await firstRun(backend);
-  // The overview is there before the run is known; what is done on it then must not be lost.
-  const early = opensOverview() && runNamed(location.hash) === runName.peek();
+  // Such a page is there before the run is known; what is done on it then must not be lost.
+  const first = withoutRows();
+  const early = first !== null && runNamed(location.hash) === runName.peek();
   if (early) readAddress();
   render(<App />, document.getElementById("app")!);
-  void follow(backend, opensOverview() ? overviewShown : undefined).then(() => {
+  void follow(backend, first ? () => pageShown(first) : undefined).then(() => {
     if (!early) readAddress();
     openSomething();
   });
@@ -117,29 +118,32 @@ function firstAnswers(): string[] {
   if (runNamed(hash) !== FIRST_RUN) return [RUNS]; // which it is, this says
   const below = (paths: readonly string[]): string[] =>
     paths.map((path) => baseOf(FIRST_RUN) + path);
-  if (opensOverview()) return [...below([PATHS.run, PATHS.overview]), RUNS];
+  const page = withoutRows();
+  if (page === "overview") return [...below([PATHS.run, PATHS.overview]), RUNS];
+  if (page) return [...below([PATHS.run]), RUNS];
   const first = [PATHS.run, pathOf("tree", 0), PATHS.rules];
-  const { page, rewrite } = readView(new Query(hash));
-  if (!traceNamed(hash) && page === "graphs" && rewrite !== null)
+  const { page: opened, rewrite } = readView(new Query(hash));
+  if (!traceNamed(hash) && opened === "graphs" && rewrite !== null)
     first.push(pathOf("bundle", rewrite));
   return [...below(first), RUNS];
 }
 
-/** Whether the address opens the overview of the run that is served. */
-function opensOverview(): boolean {
+/** The page that the address opens, where it needs no rows of the run. */
+function withoutRows(): Page | null {
   const { page, kernel } = readView(new Query(location.hash));
-  return !traceNamed(location.hash) && page === "overview" && kernel === null;
+  if (traceNamed(location.hash) || kernel !== null) return null;
+  return pagePanel(page)?.withoutRows ? page : null;
 }
 
-/** Resolves when the overview is shown, and at the latest after PATIENCE_MS. */
-function overviewShown(): Promise<void> {
+/** Resolves when that page is shown, and at the latest after PATIENCE_MS. */
+function pageShown(page: Page): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       stop();
       resolve();
     };
     const stop = effect(() => {
-      if (pagePanel("overview")?.isShown?.()) setTimeout(done);
+      if (pagePanel(page)?.isShown?.()) setTimeout(done);
     });
     setTimeout(done, PATIENCE_MS);
   });

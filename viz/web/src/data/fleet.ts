@@ -10,8 +10,12 @@ export interface Fleet {
   last: string;
   /** The figures there are; `of`: "rule", "pass", "kernel" or "program". */
   metrics: { name: string; of: string }[];
+}
+
+/** What the figures can be of: much of the folder is read for it. */
+export interface FleetNames {
   /** The costliest over all runs. */
-  rules: { name: string; us: number; matches: number; runs: number }[];
+  rules: { name: string; us: number; matches: number }[];
   /** Those that most runs have. */
   kernels: { name: string; us: number; runs: number }[];
 }
@@ -35,6 +39,17 @@ export interface FleetRuns {
   runs: FleetRun[];
 }
 
+/** A figure of one program at a commit. */
+export interface FleetPoint {
+  commit: string;
+  median: number;
+  low: number;
+  high: number;
+  /** How many runs have it, and one of them. */
+  runs: number;
+  run: string;
+}
+
 /** A figure over the commits, a line for each program. */
 export interface FleetSeries {
   metric: string;
@@ -42,7 +57,7 @@ export interface FleetSeries {
   commits: string[];
   programs: {
     program: string;
-    points: { commit: string; median: number; low: number; high: number; run: string }[];
+    points: FleetPoint[];
     /** `a`, `b`: a run before and one from there on. */
     changes: { commit: string; before: number; after: number; a: string; b: string }[];
   }[];
@@ -51,6 +66,7 @@ export interface FleetSeries {
 /** What a server answers about its folder of packed runs. */
 export interface FleetQuestions {
   summary(): Promise<Fleet | null>;
+  names(): Promise<FleetNames>;
   /** Those from number `begin` on that have the text. */
   runs(text: string, order: string, begin: number, signal?: AbortSignal): Promise<FleetRuns>;
   series(metric: string, of: string, signal?: AbortSignal): Promise<FleetSeries>;

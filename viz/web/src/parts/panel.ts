@@ -40,6 +40,8 @@ export interface PagePanel extends Declared {
   page: Page;
   /** It does not show a pass: none is opened for it. */
   withoutPass?: true;
+  /** It needs no rows of the run: these are asked for once it is shown. */
+  withoutRows?: true;
   /** Whether it has anything to show in this page; always if absent. Else it has no tab, no command leads
    * to it, and a link to it shows its kernel's page. */
   isOffered?: () => boolean;

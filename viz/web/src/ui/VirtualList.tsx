@@ -17,6 +17,10 @@ interface VirtualListProps<T> {
   label: string;
   class: string;
   draw: (item: T, index: number) => JSX.Element;
+  /** Lines that are drawn on each side of those in view. */
+  spare?: number;
+  /** What lies over the lines, and moves with them. */
+  over?: JSX.Element;
   /** Lines that the cursor passes over. */
   isHead?: (item: T) => boolean;
   onCursor: (key: string) => void;
@@ -83,7 +87,7 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
     const next = Math.max(0, Math.min(items.length - 1, to));
     const way = next < at ? -1 : 1;
     const item = lineFrom(next, way) ?? lineFrom(next, way === 1 ? -1 : 1); // a head may be the first of all
-    if (!item) return;
+    if (item === undefined) return;
     props.onCursor(keyOf(item));
     show(keyOf(item));
   };
@@ -91,10 +95,10 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
   const firstFor = (e: KeyboardEvent): T | undefined => {
     if (e.key !== "Enter" || document.activeElement === box.current) return undefined;
     const first = items.find((item) => !props.isHead?.(item));
-    if (first) props.onCursor(keyOf(first));
+    if (first !== undefined) props.onCursor(keyOf(first));
     return first;
   };
-  const { from, to } = visibleRange(scroll, height, lineHeight, items.length);
+  const { from, to } = visibleRange(scroll, height, lineHeight, items.length, props.spare);
   const at = props.cursor === null ? -1 : items.findIndex((item) => keyOf(item) === props.cursor);
   return (
     <div
@@ -110,7 +114,8 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
         position.current = top;
         setScroll(top);
         const first = items[Math.floor(top / lineHeight)];
-        anchor.current = first ? { key: keyOf(first), offset: top % lineHeight } : null;
+        anchor.current =
+          first !== undefined ? { key: keyOf(first), offset: top % lineHeight } : null;
       }}
       onKeyDown={(e) => {
         if (e.ctrlKey || e.metaKey || e.altKey) return;
@@ -133,6 +138,7 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
     >
       <div class="space" role="presentation" style={{ height: `${items.length * lineHeight}px` }}>
         {items.slice(from, to).map((item, i) => props.draw(item, from + i))}
+        {props.over}
       </div>
     </div>
   );

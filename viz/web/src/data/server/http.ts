@@ -12,7 +12,7 @@ import {
   type ServerActions,
 } from "../backend";
 import { follow } from "../jobs";
-import type { Fleet, FleetRuns, FleetSeries } from "../fleet";
+import type { Fleet, FleetNames, FleetRuns, FleetSeries } from "../fleet";
 import type { Job } from "../messages/job";
 import type { Peak } from "../messages/kernel";
 import type { RecentTraces, RunName } from "../messages/run";
@@ -121,6 +121,7 @@ export function httpBackend(
     compare: (a, b) => pairQuestions(a, b, answer),
     fleet: {
       summary: () => get<Fleet | null>("api/fleet"),
+      names: () => get<FleetNames>("api/fleet/names"),
       runs: (text, order, begin, signal) =>
         get<FleetRuns>(`api/fleet/runs?${query({ text, order, begin })}`, signal),
       series: (metric, of, signal) =>

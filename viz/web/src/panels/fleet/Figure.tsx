@@ -1,22 +1,14 @@
 /** A figure over the commits: a line for each program through the medians, the range of its runs, and
  * marks at the commits that changed it. */
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { FleetSeries } from "../../data/fleet";
-import { count, micros, short } from "../../state/format";
-import { themeVersion } from "../../state/theme";
-import { prepare } from "../../ui/canvas";
+import { short } from "../../state/format";
 import { fleetLink, show } from "./link";
+import { INKS } from "./paint";
+import { Plot } from "./Plot";
 import { fleet, openPair, series, subject } from "./store";
+import { said, words } from "./words";
 
-const INKS = ["--o-alu", "--o-red", "--o-mem", "--o-view", "--o-range", "--o-dev"];
-const [LEFT, RIGHT, TOP, FOOT] = [72, 12, 10, 22];
 type Program = FleetSeries["programs"][number];
-
-/** "rule-time" as words. */
-function words(metric: string): string {
-  const [first, ...rest] = metric.replace(/^(rule|pass)-/, "").split("-");
-  return [first![0]!.toUpperCase() + first!.slice(1), ...rest].join(" ");
-}
 
 export function Figure() {
   const known = series.value;
@@ -51,7 +43,7 @@ export function Figure() {
         <div class="state">Loading the figure</div>
       ) : known.programs.length ? (
         <>
-          <Drawn known={known} />
+          <Plot known={known} />
           <Changes known={known} />
         </>
       ) : (
@@ -60,29 +52,6 @@ export function Figure() {
         </div>
       )}
     </>
-  );
-}
-
-function Drawn({ known }: { known: FleetSeries }) {
-  const box = useRef<HTMLDivElement>(null);
-  const canvas = useRef<HTMLCanvasElement>(null);
-  const [size, setSize] = useState<readonly [number, number]>([0, 0]);
-  useLayoutEffect(() => {
-    const el = box.current!;
-    const watch = new ResizeObserver(() => setSize([el.clientWidth, el.clientHeight]));
-    watch.observe(el);
-    return () => watch.disconnect();
-  }, []);
-  useLayoutEffect(() => paint(canvas.current!, known, ...size), [known, size, themeVersion.value]);
-  const changes = known.programs.reduce((n, p) => n + p.changes.length, 0);
-  return (
-    <div class="plot" ref={box}>
-      <canvas
-        ref={canvas}
-        role="img"
-        aria-label={`${known.metric} of ${known.of} over ${known.commits.length} commits, ${changes} changes`}
-      />
-    </div>
   );
 }
 
@@ -125,70 +94,3 @@ function Changes({ known }: { known: FleetSeries }) {
 /** How far a change is from none, up and down alike. */
 const sizeOf = ({ before, after }: { before: number; after: number }): number =>
   Math.abs(Math.log(Math.max(after, 1e-9) / Math.max(before, 1e-9)));
-
-/** A value of a metric with its unit. */
-function said(metric: string, value: number): string {
-  if (metric === "launch-time") return micros(value / 1000);
-  return metric.endsWith("-time") ? micros(value) : count(Math.round(value));
-}
-
-function paint(canvas: HTMLCanvasElement, known: FleetSeries, width: number, height: number): void {
-  const g = prepare(canvas, width, height);
-  if (!g) return;
-  canvas.style.width = `${width}px`;
-  canvas.style.height = `${height}px`;
-  const style = getComputedStyle(canvas);
-  const ink = (name: string): string => style.getPropertyValue(name);
-  const at = new Map(known.commits.map((commit, i) => [commit, i]));
-  const most = Math.max(...known.programs.flatMap((p) => p.points.map((q) => q.high)), 1e-9);
-  const x = (commit: string): number =>
-    LEFT + ((width - LEFT - RIGHT) * (at.get(commit)! + 0.5)) / known.commits.length;
-  const y = (value: number): number => TOP + (height - TOP - FOOT) * (1 - value / most);
-  g.font = `11px ${style.fontFamily}`;
-  g.textBaseline = "middle";
-  for (const share of [0, 0.5, 1]) {
-    g.fillStyle = ink("--line");
-    g.fillRect(LEFT, Math.round(y(share * most)), width - LEFT - RIGHT, 1);
-    g.fillStyle = ink("--text3");
-    g.textAlign = "right";
-    g.fillText(said(known.metric, share * most), LEFT - 8, y(share * most));
-  }
-  g.fillStyle = ink("--text3");
-  g.textAlign = "left";
-  g.fillText(known.commits[0]!.slice(0, 8), LEFT, height - 8);
-  g.textAlign = "right";
-  g.fillText(known.commits.at(-1)!.slice(0, 8), width - RIGHT, height - 8);
-  g.setLineDash([3, 3]);
-  g.strokeStyle = ink("--mov");
-  for (const commit of new Set(known.programs.flatMap((p) => p.changes.map((c) => c.commit)))) {
-    const left = Math.round(x(commit) - (width - LEFT - RIGHT) / known.commits.length / 2) + 0.5;
-    g.beginPath();
-    g.moveTo(left, TOP);
-    g.lineTo(left, height - FOOT);
-    g.stroke();
-  }
-  g.setLineDash([]);
-  known.programs.forEach((p, i) => line(g, p, ink(INKS[i % INKS.length]!), x, y));
-}
-
-function line(
-  g: CanvasRenderingContext2D,
-  program: Program,
-  ink: string,
-  x: (commit: string) => number,
-  y: (value: number) => number,
-): void {
-  g.strokeStyle = g.fillStyle = ink;
-  g.globalAlpha = 0.35;
-  for (const p of program.points) g.fillRect(x(p.commit) - 1, y(p.high), 2, y(p.low) - y(p.high));
-  g.globalAlpha = 1;
-  g.lineWidth = 1.5;
-  g.beginPath();
-  program.points.forEach((p, i) => g[i ? "lineTo" : "moveTo"](x(p.commit), y(p.median)));
-  g.stroke();
-  for (const p of program.points) {
-    g.beginPath();
-    g.arc(x(p.commit), y(p.median), 2.5, 0, 7);
-    g.fill();
-  }
-}

@@ -1,6 +1,7 @@
 /** A folder of packed runs: a figure over the commits, the rules and kernels of all runs, and the runs
  * themselves in a list that is asked for as far as it is looked at. */
-import { useMemo } from "preact/hooks";
+import { computed, signal } from "@preact/signals";
+import { useMemo, useState } from "preact/hooks";
 import type { FleetRun } from "../../data/fleet";
 import { count, micros, plural, short } from "../../state/format";
 import { onSearchKeys } from "../../state/regions";
@@ -16,6 +17,7 @@ import {
   mark,
   marked,
   MOST,
+  names,
   need,
   openRun,
   problem,
@@ -25,6 +27,10 @@ import {
 } from "./store";
 
 const LINE = 28;
+const NAME_LINE = 26;
+/** More lines than are in view: those that leave it become those that enter it, which costs less than new
+ * ones. */
+const RECYCLED = 256;
 const COLUMNS = [
   { key: "time", name: "Begun" },
   { key: "commit", name: "Commit" },
@@ -33,6 +39,21 @@ const COLUMNS = [
   { key: "kernels", name: "Kernels", right: true },
   { key: "steps", name: "Steps", right: true },
 ];
+
+interface Name {
+  name: string;
+  share: number;
+  said: string;
+}
+
+const ruleRows = computed<readonly Name[] | undefined>(() =>
+  names.value?.rules.map((r) => ({ name: r.name, share: r.us, said: micros(r.us) })),
+);
+const kernelRows = computed<readonly Name[] | undefined>(() =>
+  names.value?.kernels.map((k) => ({ name: k.name, share: k.runs, said: count(k.runs) })),
+);
+/** The line that the pointer is at. */
+const pointed = signal<number | null>(null);
 
 export function FleetView() {
   const known = fleet.value;
@@ -43,15 +64,12 @@ export function FleetView() {
         <Figure />
       </section>
       <section class="names" data-region="Rules and kernels" aria-label="Rules and kernels">
+        <Names id="fleet-rules" title="Rules by time" metric="rule-time" rows={ruleRows.value} />
         <Names
-          title="Rules by time"
-          metric="rule-time"
-          rows={known.rules.map((r) => ({ name: r.name, share: r.us, said: micros(r.us) }))}
-        />
-        <Names
+          id="fleet-kernels"
           title="Kernels by runs"
           metric="launch-time"
-          rows={known.kernels.map((k) => ({ name: k.name, share: k.runs, said: count(k.runs) }))}
+          rows={kernelRows.value}
         />
       </section>
       <section class="grid-list runlist" data-region="Runs" aria-label="Runs">
@@ -67,37 +85,64 @@ export function FleetView() {
   );
 }
 
-interface Name {
-  name: string;
-  share: number;
-  said: string;
+interface NamesProps {
+  id: string;
+  title: string;
+  metric: string;
+  rows: readonly Name[] | undefined;
 }
 
-function Names({ title, metric, rows }: { title: string; metric: string; rows: readonly Name[] }) {
-  const most = rows.reduce((m, r) => Math.max(m, r.share), 1);
+function Names({ id, title, metric, rows }: NamesProps) {
+  const most = useMemo(() => (rows ?? []).reduce((m, r) => Math.max(m, r.share), 1), [rows]);
+  const [at, setAt] = useState<string | null>(null);
   const now = fleetLink.value.metric === metric ? subject.value : null;
   return (
     <div class="list">
       <h2>{title}</h2>
-      <div class="scroll">
-        {rows.map((r) => (
-          <button
-            type="button"
-            key={r.name}
-            class="name"
-            aria-pressed={r.name === now}
-            title={short(r.name, 400)}
-            onClick={() => show({ metric, of: r.name })}
-          >
-            <span class="el mono">{short(r.name)}</span>
-            <span class="num">{r.said}</span>
-            <span class="bar" aria-hidden="true">
-              <i style={{ width: `${(100 * r.share) / most}%` }} />
-            </span>
-          </button>
-        ))}
-        {!rows.length && <div class="t3">None of the runs has any.</div>}
-      </div>
+      {rows?.length ? (
+        <VirtualList
+          id={id}
+          class="tree"
+          role="listbox"
+          label={title}
+          items={rows}
+          keyOf={(r) => r.name}
+          lineHeight={NAME_LINE}
+          cursor={at ?? now}
+          reveal={now}
+          spare={2}
+          onCursor={setAt}
+          onKey={(e, r) => {
+            if (!r || (e.key !== "Enter" && e.key !== " ")) return;
+            e.preventDefault();
+            e.stopPropagation();
+            show({ metric, of: r.name });
+          }}
+          draw={(r, i) => (
+            <div
+              key={r.name}
+              id={`${id}-${r.name}`}
+              role="option"
+              aria-selected={r.name === now}
+              class={`trow${r.name === now ? " sel" : ""}${r.name === at ? " cur" : ""}`}
+              style={{ top: `${i * NAME_LINE}px` }}
+              title={short(r.name, 400)}
+              onClick={() => {
+                setAt(r.name);
+                show({ metric, of: r.name });
+              }}
+            >
+              <span class="el mono">{short(r.name)}</span>
+              <span class="num">{r.said}</span>
+              <span class="bar" aria-hidden="true">
+                <i style={{ width: `${(100 * r.share) / most}%` }} />
+              </span>
+            </div>
+          )}
+        />
+      ) : (
+        <div class="t3">{rows ? "None of the runs has any." : problem.value ? "" : "Counting"}</div>
+      )}
     </div>
   );
 }
@@ -173,45 +218,46 @@ function List() {
       </div>
     );
   return (
-    <VirtualList
-      id="fleet-runs"
-      class="tree"
-      role="listbox"
-      label="Runs"
-      items={lines}
-      keyOf={String}
-      lineHeight={LINE}
-      cursor={cursor.value === null ? null : String(cursor.value)}
-      reveal={null}
-      onCursor={(key) => (cursor.value = Number(key))}
-      onKey={(e, line) => {
-        const run = line === undefined ? undefined : runAt(line);
-        if (!run || (e.key !== "Enter" && e.key !== " ")) return;
-        e.preventDefault();
-        e.stopPropagation();
-        if (e.key === "Enter") void openRun(run);
-        else mark(run);
-      }}
-      draw={(line) => <Line key={line} line={line} />}
-    />
+    <div class="runs" onPointerLeave={() => (pointed.value = null)}>
+      <VirtualList
+        id="fleet-runs"
+        class="tree"
+        role="listbox"
+        label="Runs"
+        items={lines}
+        keyOf={String}
+        lineHeight={LINE}
+        cursor={cursor.value === null ? null : String(cursor.value)}
+        reveal={null}
+        spare={2}
+        over={<Actions />}
+        onCursor={(key) => (cursor.value = Number(key))}
+        onKey={(e, line) => {
+          const run = line === undefined ? undefined : runAt(line);
+          if (!run || (e.key !== "Enter" && e.key !== " ")) return;
+          e.preventDefault();
+          e.stopPropagation();
+          if (e.key === "Enter") void openRun(run);
+          else mark(run);
+        }}
+        draw={(line) => <Line key={line % RECYCLED} line={line} />}
+      />
+    </div>
   );
 }
 
 function Line({ line }: { line: number }) {
   const run = runAt(line);
   if (!run) queueMicrotask(() => need(line));
-  const classes = [
-    "trow",
-    run && marked.value?.run === run.run && "sel",
-    cursor.value === line && "cur",
-  ];
+  const isMarked = run !== undefined && marked.value?.run === run.run;
   return (
     <div
       id={`fleet-runs-${line}`}
       role="option"
-      aria-selected={run !== undefined && marked.value?.run === run.run}
-      class={classes.filter(Boolean).join(" ")}
-      style={{ top: `${line * LINE}px`, height: `${LINE}px` }}
+      aria-selected={isMarked}
+      class={`trow${isMarked ? " sel" : ""}${cursor.value === line ? " cur" : ""}`}
+      style={{ top: `${line * LINE}px` }}
+      onPointerEnter={() => (pointed.value = line)}
       onClick={() => (cursor.value = line)}
       onDblClick={() => run && void openRun(run)}
     >
@@ -222,32 +268,41 @@ function Line({ line }: { line: number }) {
 
 function Cells({ run }: { run: FleetRun }) {
   const { query } = fleetLink.value;
+  const marks = (text: string) => (query ? <Highlight text={text} query={query} /> : text);
   return (
     <>
-      <span class="el num">{run.time.slice(0, 19).replace("T", " ")}</span>
-      <span class="el mono">
-        <Highlight text={run.commit.slice(0, 12) || "unknown"} query={query} />
-      </span>
+      <span class="num">{run.time.slice(0, 19).replace("T", " ")}</span>
+      <span class="mono">{marks(run.commit.slice(0, 12) || "unknown")}</span>
       <span class="el" title={short(run.program, 400)}>
-        <Highlight text={short(run.program)} query={query} />
+        {marks(short(run.program))}
       </span>
       <span class="num r">{run.seconds.toFixed(1)}</span>
       <span class="num r">{count(run.kernels)}</span>
       <span class="num r">{count(run.steps)}</span>
-      <span class="row acts">
-        <button
-          type="button"
-          class="link"
-          disabled={!run.path}
-          title={run.path ? short(run.path, 400) : "This run was packed without its place"}
-          onClick={() => void openRun(run)}
-        >
-          Open
-        </button>
-        <button type="button" class="link" disabled={!run.path} onClick={() => mark(run)}>
-          {marked.value && marked.value.run !== run.run ? "Compare" : "Mark"}
-        </button>
-      </span>
     </>
+  );
+}
+
+/** What can be done with the line at the pointer, or that with the cursor: over the lines, so that no
+ * line is drawn for it. */
+function Actions() {
+  const line = pointed.value ?? cursor.value;
+  const run = line === null ? undefined : runAt(line);
+  if (!run || line === null) return null;
+  return (
+    <span class="row acts" style={{ transform: `translateY(${line * LINE}px)` }}>
+      <button
+        type="button"
+        class="link"
+        disabled={!run.path}
+        title={run.path ? short(run.path, 400) : "This run was packed without its place"}
+        onClick={() => void openRun(run)}
+      >
+        Open
+      </button>
+      <button type="button" class="link" disabled={!run.path} onClick={() => mark(run)}>
+        {marked.value && marked.value.run !== run.run ? "Compare" : "Mark"}
+      </button>
+    </span>
   );
 }

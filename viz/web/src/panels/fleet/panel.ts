@@ -5,7 +5,7 @@ import { view } from "../../state/state";
 import { fleetCommands } from "./commands";
 import { FleetView } from "./FleetView";
 import { fleetLink } from "./link";
-import { fleet, marked, start } from "./store";
+import { fleet, marked, series, start } from "./store";
 
 export const fleetPanel: PagePanel = {
   id: "fleet",
@@ -13,9 +13,11 @@ export const fleetPanel: PagePanel = {
   place: "page",
   page: "fleet",
   withoutPass: true,
+  withoutRows: true,
   component: FleetView,
   // The page may begin here, before it is known whether there are any.
   isOffered: () => !!fleet.value || (fleet.value === undefined && view.value.page === "fleet"),
+  isShown: () => fleet.value === null || series.value !== null,
   commands: fleetCommands,
   link: fleetLink,
   focusSearch: () => focusField("#fleet-search"),

@@ -2,7 +2,7 @@
  * looked at, and the figure that is drawn. */
 import { batch, computed, effect, signal, untracked } from "@preact/signals";
 import { asProblem, isAbort } from "../../data/backend";
-import type { Fleet, FleetQuestions, FleetRun, FleetSeries } from "../../data/fleet";
+import type { Fleet, FleetNames, FleetQuestions, FleetRun, FleetSeries } from "../../data/fleet";
 import type { ApiProblem } from "../../data/messages/job";
 import { whileOpening } from "../../parts/traces/recent";
 import { showRun } from "../../parts/traces/runs";
@@ -21,6 +21,8 @@ const PAUSE_MS = 120;
 
 /** undefined: not known yet. */
 export const fleet = signal<Fleet | null | undefined>(undefined);
+/** null: not known yet. */
+export const names = signal<FleetNames | null>(null);
 export const problem = signal<ApiProblem | null>(null);
 export const total = signal<number | null>(null);
 export const series = signal<FleetSeries | null>(null);
@@ -31,11 +33,13 @@ export const marked = signal<FleetRun | null>(null);
 const pages = signal<ReadonlyMap<number, readonly FleetRun[]>>(new Map());
 
 /** What the figure is of: as the link says, else the costliest rule. */
-export const subject = computed(() => fleetLink.value.of || (fleet.value?.rules[0]?.name ?? ""));
+export const subject = computed(() => fleetLink.value.of || (names.value?.rules[0]?.name ?? ""));
 
 const isOpen = computed(() => view.value.page === "fleet" && fleet.value !== null);
 const questions = (): FleetQuestions => allData().fleet!;
 let list = new AbortController();
+/** That of the list whose lines are shown: until another one is answered, they stay. */
+let listed: AbortSignal | null = null;
 const asked = new Set<number>();
 
 /** The run of a line, where it was answered. */
@@ -54,7 +58,8 @@ export function need(line: number): void {
     if (signal.aborted) return;
     batch(() => {
       total.value = found.total;
-      pages.value = new Map(pages.peek()).set(page, found.runs);
+      pages.value = new Map(listed === signal ? pages.peek() : []).set(page, found.runs);
+      listed = signal;
     });
   });
 }
@@ -106,7 +111,10 @@ export function start(): void {
     return;
   }
   source.summary().then(
-    (found) => (fleet.value = found),
+    (found) => {
+      fleet.value = found;
+      if (found) void attempt(async () => void (names.value = await source.names()));
+    },
     (thrown: unknown) => {
       fleet.value = null;
       reportProblem(asProblem(thrown, "packed runs"));
@@ -119,14 +127,11 @@ export function start(): void {
     void wanted.value;
     if (!isOpen.value) return;
     clearTimeout(timer);
+    cursor.value = null;
     const again = (): void => {
       list.abort();
       list = new AbortController();
       asked.clear();
-      batch(() => {
-        pages.value = new Map();
-        cursor.value = null;
-      });
       need(0);
     };
     if (first) untracked(again);

@@ -16,6 +16,7 @@ export const overviewPanel: PagePanel = {
   place: "page",
   page: "overview",
   withoutPass: true,
+  withoutRows: true,
   component: OverviewView,
   isShown: () => overview.value !== null || watched.error.value !== null,
   commands: overviewCommands,
