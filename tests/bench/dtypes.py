@@ -18,7 +18,7 @@ from tests.bench.measure import table
 
 
 def figures() -> str:
-    """The table: a row for each function that is wrong somewhere, and how many there are."""
+    """The table: a row for each function, and one of each device for all of them."""
     if importlib.util.find_spec("torch") is None:
         return "Functions and dtypes: PyTorch is not installed; .venv/conformance/bin/python has it"
     every: Any = importlib.import_module("tests.conformance.every_dtype")
@@ -35,6 +35,7 @@ def figures() -> str:
 def _of_device(every: Any, device: str) -> list[tuple[object, ...]]:
     functions = (*every.ROWS, *every.in_place())
     found: list[tuple[object, ...]] = []
+    count = right = refusals = 0
     for row in functions:
         told = {str(d): every.found_wrong(row, d, device) for d in dtypes.all}
         wrong = [f"{dtype}: {what}" for dtype, what in told.items() if what]
@@ -42,6 +43,9 @@ def _of_device(every: Any, device: str) -> list[tuple[object, ...]]:
         found.append(
             (device, row.name, 15 - refused - len(wrong), refused, "; ".join(wrong) or "-")
         )
+        count, refusals = count + len(wrong), refusals + refused
+        right += 15 - refused - len(wrong)
+    found.append((device, f"all {len(functions)} functions", right, refusals, count))
     for name, *_ in every.ENDS:
         told = {str(d): every.wrong_at_ends(name, d, device) for d in dtypes.all}
         wrong = [f"{dtype}: {what}" for dtype, what in told.items() if what]
