@@ -71,13 +71,19 @@ $(VENV)/.conformance: $(VENV)/.python pyproject.toml
 	  --editable '.[conformance]'
 	@touch $@
 
+$(VENV)/.clusters: $(VENV)/.python pyproject.toml
+	$(PYTHON) -m venv $(VENV)/clusters
+	$(VENV)/clusters/bin/python -m pip install --quiet --disable-pip-version-check \
+	  --editable '.[clusters]'
+	@touch $@
+
 conformance: $(VENV)/.conformance  ## compare every Tensor operation with PyTorch on the CPU
 	$(VENV)/conformance/bin/python -m pytest -n $(JOBS) tests/conformance
 
 peers: $(VENV)/.dev  ## install other compilers, each in an environment of its own, and record them
 	$(BIN)/python -m pytest -q --all tests/peers
 
-nightly: $(VENV)/.dev $(VENV)/.conformance  ## all tests, many random cases, lesser processors, conformance (hours)
+nightly: $(VENV)/.dev $(VENV)/.conformance $(VENV)/.clusters  ## all tests, many random cases, lesser processors, conformance (hours)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,compilers]'
 	@$(VENV)/conformance/bin/python -m pip install --quiet --disable-pip-version-check \
 	  --editable '.[conformance,webgpu,opencl]' \

@@ -25,6 +25,7 @@ from tests import webgpu_setup
 ROOT = Path(__file__).parents[1]
 PYTHON = sys.executable
 TORCH_PYTHON = ".venv/conformance/bin/python"
+CLUSTERS_PYTHON = ".venv/clusters/bin/python"
 JOBS = os.environ.get("JOBS", "auto")
 PASSED = ROOT / ".venv" / "nightly.json"
 """The parts that have passed, with the state of the files that they passed with."""
@@ -71,6 +72,8 @@ PROGRAMS = "tests/core/tensor/test_random_tensor_programs.py"
 SETTINGS = (("IMAGE", "0"), ("IMAGE", "1"), ("IMAGE", "2"), ("BEAM", "2"))
 ON_DEVICES = 100
 """Programs of each of the tests, with each of the settings."""
+CLUSTERS = ("tests/viz/fleet/test_clusters.py", "tests/viz/fleet/test_s3.py")
+"""What needs Dask, Ray, and a server of an object store."""
 PROCESSORS = {
     "x86_64": ("x86-64-v1", "x86-64-v2", "native,-f16c", "native,-avx512f", "native,-avx2,-fma"),
     "aarch64": (),
@@ -127,6 +130,8 @@ def parts() -> list[Part]:
         )
     )
     found += parts_on_devices()
+    clusters = (CLUSTERS_PYTHON, "-m", "pytest", *LIMIT, *CLUSTERS)
+    found.append(Part("clusters and object stores", clusters))
     prover = (PYTHON, "-m", "tests.core.prove.night", *(("--jobs", JOBS) if JOBS != "auto" else ()))
     found.append(Part("the prover against execution", prover))
     checked = (PYTHON, "-m", "tests.viz.check.night", *(("--jobs", JOBS) if JOBS != "auto" else ()))

@@ -258,6 +258,13 @@ def build_parser() -> Parser:
     made.add_argument(
         "--kernel", metavar="NAME", help="only what belongs to this kernel: name, number or call"
     )
+    made.add_argument(
+        "--merge",
+        metavar="SQL",
+        help="of a folder of packed runs: SQL asks each day apart, and this the table `parts` of "
+        "what they answer",
+    )
+    executing(made)
     printing(made)
 
     made = command("graph", "graph:graph", "write the graph of a pass, or what a step changed")
@@ -379,6 +386,7 @@ def _comparing(made: Parser) -> None:
         metavar="N",
         help="pairs of two folders that are compared at a time (default: one for each processor)",
     )
+    executing(made)
     printing(made)
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 from core.errors import TraceError
 from core.isolation.client import Fault
 from core.isolation.limits import limit_memory
-from viz.fleet.asking import MEMORY, MEMORY_SAID, ask
+from viz.fleet.asking import MEMORY, MEMORY_SAID, ask, merged
 from viz.fleet.folder import folder_at
 
 _ROOM: Final = 1 << 30
@@ -24,8 +24,10 @@ def answer(request: Mapping[str, Any]) -> dict[str, Any]:
     """`result`, the names of the columns and the rows; or `error`."""
     sql = str(request["sql"])
     try:
-        columns, rows = ask(folder_at(str(request["address"])), sql, float(request["seconds"]))
-        return {"result": [columns, rows]}
+        seconds = float(request["seconds"])
+        if request["parts"] is not None:
+            return {"result": merged(request["columns"], request["parts"], sql, seconds)}
+        return {"result": ask(folder_at(str(request["address"])), sql, seconds, request["day"])}
     except TraceError as error:
         return {"error": Fault.of(error).data()}
     except MemoryError:

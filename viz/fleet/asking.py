@@ -7,7 +7,7 @@ folder as the only place that may be read.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from decimal import Decimal
 from math import isfinite
@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from core.errors import TraceError
 from viz.fleet.folder import Folder, folder_at, module
-from viz.fleet.layout import CONTENTS, RUN, TABLES, files_of
+from viz.fleet.layout import CONTENTS, RUN, TABLES, day_of, files_of
 
 SECONDS: Final = 60.0
 MEMORY: Final = 4 << 30
@@ -36,12 +36,12 @@ def is_packed(address: str) -> bool:
 
 
 def ask(
-    folder: Folder, sql: str, seconds: float = SECONDS, parameters: tuple[Any, ...] = ()
+    folder: Folder, sql: str, seconds: float = SECONDS, day: str | None = None
 ) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Column names and rows of one SELECT. Raises TraceError for SQL that is wrong, does anything
-    but read the tables, or takes too long."""
-    with closing(Tables(folder)) as tables:
-        return tables.ask(sql, seconds, parameters)
+    """Column names and rows of one SELECT, over the runs of a day alone where one is given. Raises
+    TraceError for SQL that is wrong, does anything but read the tables, or takes too long."""
+    with closing(Tables(folder, day=day)) as tables:
+        return tables.ask(sql, seconds)
 
 
 def late(seconds: float, sql: str) -> TraceError:
@@ -52,13 +52,14 @@ def late(seconds: float, sql: str) -> TraceError:
 
 
 class Tables:
-    """A connection to the tables of a folder, of the batches that there were when it was made;
-    those of `held` are read once. Threads may share it. Raises TraceError where there are none."""
+    """A connection to the tables of a folder, of the batches that there were when it was made, of
+    a `day` alone where one is given; those of `held` are read once. Threads may share it. Raises
+    TraceError where there are none."""
 
-    def __init__(self, folder: Folder, held: Sequence[str] = ()) -> None:
-        duckdb = self._duckdb = module("duckdb")
+    def __init__(self, folder: Folder, held: Sequence[str] = (), day: str | None = None) -> None:
+        duckdb = module("duckdb")
         self._folder = folder
-        self._runs = self._listed("runs")
+        self._runs = [name for name in self._listed("runs") if day in (None, day_of(name))]
         if not self._runs:
             raise TraceError(
                 "this folder holds no packed runs",
@@ -80,12 +81,7 @@ class Tables:
                 folder.address,
                 "remove that file, and pack its runs again",
             ) from error
-        self._db.execute(f"SET memory_limit = '{MEMORY >> 20}MiB'")
-        self._db.execute("SET temp_directory = ''")  # what does not fit is an error, and no file
-        allowed = ", ".join(map(_quoted, folder.roots))
-        self._db.execute(f"SET allowed_directories = [{allowed}]")
-        self._db.execute("SET enable_external_access = false")
-        self._db.execute("SET lock_configuration = true")
+        _restrict(self._db, folder.roots)
 
     def close(self) -> None:
         """Closes the connection."""
@@ -95,34 +91,10 @@ class Tables:
         self, sql: str, seconds: float = SECONDS, parameters: tuple[Any, ...] = ()
     ) -> tuple[list[str], list[tuple[Any, ...]]]:
         """See `ask`."""
-        duckdb = self._duckdb
-        try:
-            sql.encode()
-            statements = duckdb.extract_statements(sql)
-        except (UnicodeEncodeError, duckdb.Error) as error:
-            raise TraceError(f"this query failed: {_line(error)}", sql) from error
-        if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-            raise TraceError("this query failed: a query only reads", sql, "give one SELECT")
         db = self._db.cursor()
-        timer = threading.Timer(seconds, db.interrupt)
         try:
-            self._name_tables(db, sql)
-            timer.start()
-            found = db.execute(statements[0], [*parameters]) if parameters else db.execute(sql)
-            names = [column[0] for column in found.description or ()]
-            return names, [tuple(_plain(value) for value in row) for row in found.fetchall()]
-        except duckdb.InterruptException as error:
-            raise late(seconds, sql) from error
-        except (duckdb.OutOfMemoryException, MemoryError) as error:
-            raise TraceError(MEMORY_SAID, sql, "ask for less: a WHERE, or fewer columns") from error
-        except duckdb.Error as error:
-            raise TraceError(
-                f"this query failed: {_line(error)}",
-                sql,
-                "the tables are " + ", ".join((*TABLES, *CONTENTS)),
-            ) from error
+            return _answer(db, sql, seconds, parameters, lambda: self._name_tables(db, sql))
         finally:
-            timer.cancel()
             db.close()
 
     def _name_tables(self, db: Any, sql: str) -> None:
@@ -154,6 +126,63 @@ class Tables:
             raise TraceError(
                 f"the folder cannot be read ({error})", self._folder.address, "check the address"
             ) from error
+
+
+def merged(
+    columns: Sequence[str], rows: Sequence[Sequence[Any]], sql: str, seconds: float = SECONDS
+) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Column names and rows of one SELECT over a table `parts` of these rows. Raises TraceError as
+    `ask`."""
+    arrow = module("pyarrow")
+    values = [*zip(*rows, strict=True)] or [()] * len(columns)
+    with closing(module("duckdb").connect(":memory:")) as db:
+        db.register("rows", arrow.table([arrow.array([*v]) for v in values], names=[*columns]))
+        db.execute("CREATE TABLE parts AS SELECT * FROM rows")
+        db.unregister("rows")
+        _restrict(db, ())
+        return _answer(db, sql, seconds, (), lambda: None)
+
+
+def _restrict(db: Any, roots: Sequence[str]) -> None:
+    """Lets a connection read files of `roots` and nothing else from now on, within bounds."""
+    db.execute(f"SET memory_limit = '{MEMORY >> 20}MiB'")
+    db.execute("SET temp_directory = ''")  # what does not fit is an error, and no file
+    db.execute(f"SET allowed_directories = [{', '.join(map(_quoted, roots))}]")
+    db.execute("SET enable_external_access = false")
+    db.execute("SET lock_configuration = true")
+
+
+def _answer(
+    db: Any, sql: str, seconds: float, parameters: tuple[Any, ...], prepare: Callable[[], None]
+) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Column names and rows of one SELECT. `prepare` is called once it is known to be one."""
+    duckdb = module("duckdb")
+    try:
+        sql.encode()
+        statements = duckdb.extract_statements(sql)
+    except (UnicodeEncodeError, duckdb.Error) as error:
+        raise TraceError(f"this query failed: {_line(error)}", sql) from error
+    if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+        raise TraceError("this query failed: a query only reads", sql, "give one SELECT")
+    timer = threading.Timer(seconds, db.interrupt)
+    try:
+        prepare()
+        timer.start()
+        found = db.execute(statements[0], [*parameters]) if parameters else db.execute(sql)
+        names = [column[0] for column in found.description or ()]
+        return names, [tuple(_plain(value) for value in row) for row in found.fetchall()]
+    except duckdb.InterruptException as error:
+        raise late(seconds, sql) from error
+    except (duckdb.OutOfMemoryException, MemoryError) as error:
+        raise TraceError(MEMORY_SAID, sql, "ask for less: a WHERE, or fewer columns") from error
+    except duckdb.Error as error:
+        raise TraceError(
+            f"this query failed: {_line(error)}",
+            sql,
+            "the tables are " + ", ".join((*TABLES, *CONTENTS)),
+        ) from error
+    finally:
+        timer.cancel()
 
 
 def _quoted(text: str) -> str:

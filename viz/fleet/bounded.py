@@ -4,6 +4,7 @@ do ends within bounds of time, memory and length."""
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Sequence
 from typing import Any, Final
 
 from core.errors import TraceError
@@ -16,18 +17,31 @@ LENGTH: Final = 1 << 27
 """Bytes of an answer as JSON."""
 _STARTING: Final = 5.0
 """Seconds that the process has beside those of the query."""
+Rows = tuple[list[str], list[tuple[Any, ...]]]
 
 
 def ask_within_bounds(
-    address: str, sql: str, seconds: float = SECONDS
-) -> tuple[list[str], list[tuple[Any, ...]]]:
+    address: str, sql: str, seconds: float = SECONDS, day: str | None = None
+) -> Rows:
     """Column names and rows of one SELECT, as `ask` gives them. Raises TraceError for SQL that is
     wrong, does anything but read the tables, or takes too long or too much."""
+    return _asked({"address": address, "day": day, "parts": None}, sql, seconds)
+
+
+def merge_within_bounds(
+    columns: Sequence[str], rows: Sequence[Sequence[Any]], sql: str, seconds: float = SECONDS
+) -> Rows:
+    """Column names and rows of one SELECT over a table `parts` of these rows. Raises as
+    `ask_within_bounds`."""
+    return _asked({"columns": columns, "parts": rows}, sql, seconds)
+
+
+def _asked(request: dict[str, Any], sql: str, seconds: float) -> Rows:
     process = child.start("viz.fleet.asker", subprocess.DEVNULL, bytecode_folder())
     worker = Worker(process)
     try:
-        request = {"address": address, "sql": sql, "seconds": seconds}
-        answer = worker.ask(request, seconds + _STARTING, last=True, most=LENGTH)
+        whole = {**request, "sql": sql, "seconds": seconds}
+        answer = worker.ask(whole, seconds + _STARTING, last=True, most=LENGTH)
     finally:
         worker.end()
     if answer.late:
@@ -38,5 +52,5 @@ def ask_within_bounds(
         raise TraceError(MEMORY_SAID, sql, "ask for less")
     if answer.fault is not None:
         raise answer.fault.raised(TraceError)
-    columns, rows = answer.result
-    return columns, [tuple(row) for row in rows]
+    columns, found = answer.result
+    return columns, [tuple(row) for row in found]

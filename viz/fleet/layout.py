@@ -110,3 +110,13 @@ def files_of(folder: Folder, table: str, runs: Sequence[str] | None = None) -> l
         return [name for name in folder.names(table) if name.endswith(".parquet")] if runs else []
     there = {name.partition("/")[2] for name in runs}
     return [name for name in folder.names(table) if name.partition("/")[2] in there]
+
+
+def days_of(folder: Folder) -> list[str]:
+    """The days that have runs."""
+    return sorted({day_of(name) for name in files_of(folder, "runs")})
+
+
+def day_of(name: str) -> str:
+    """The day of a file, as its folder says it."""
+    return name.split("/")[1].removeprefix("date=")

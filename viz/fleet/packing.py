@@ -18,7 +18,7 @@ import numpy as np
 
 from core.errors import BudgetError, TraceError, UopvizError
 from viz.fleet.folder import Folder, module
-from viz.fleet.layout import CONTENTS, RUN, SORTED, TABLES, VERSION, files_of
+from viz.fleet.layout import CONTENTS, RUN, SORTED, TABLES, VERSION, day_of, files_of
 from viz.fleet.lock import Guard
 from viz.fleet.tables import Coded, Packed, packed, run_id
 from viz.format.schema import SUFFIX
@@ -127,6 +127,8 @@ def _read(job: tuple[Path, str, bool]) -> Packed | UopvizError:
         return packed(store, number, redact)
     except (TraceError, BudgetError) as error:
         return error
+    except Exception as error:  # whatever is wrong with one run, the others are packed
+        return TraceError(f"it cannot be read ({type(error).__name__}: {error})"[:500], str(path))
     finally:
         if store is not None:
             store.close()
@@ -137,7 +139,7 @@ def drop_before(folder: Folder, date: str) -> int:
     module("pyarrow")
     try:
         with folder.alone():
-            old = [name for name in files_of(folder, "runs") if _day(name) < date]
+            old = [name for name in files_of(folder, "runs") if day_of(name) < date]
             for name in old:
                 folder.remove(name)  # without it, the rest of the batch does not exist
             _remove_leftovers(folder)
@@ -146,10 +148,6 @@ def drop_before(folder: Folder, date: str) -> int:
     except OSError as error:
         raise _unwritable(folder, error) from error
     return len(old)
-
-
-def _day(name: str) -> str:
-    return name.split("/")[1].removeprefix("date=")
 
 
 def _unwritable(folder: Folder, error: OSError) -> TraceError:

@@ -60,7 +60,8 @@ def run_id(path: Path) -> str:
 
 
 def packed(store: Store, number: str, redact: bool = False) -> Packed:
-    """The rows of a run. Raises TraceError for one that is still being written, and BudgetError."""
+    """The rows of a run. Raises TraceError for one that is still being written, is newer, or can be
+    read in part only, since sums would be wrong; and BudgetError."""
     if store.live:
         raise TraceError("this run still goes on", str(store.path), "pack it when it has ended")
     run = store.run()
@@ -98,6 +99,12 @@ def packed(store: Store, number: str, redact: bool = False) -> Packed:
         "texts": texts,
         "checks": _checks(store),
     }
+    for file in store.files:
+        if file.db.problems:
+            problem = file.db.problems[0]
+            raise TraceError(
+                problem.what, str(store.path), "what can be read is shown by uopviz open"
+            )
     day = re.match(r"\d{4}-\d\d-\d\d", head["time"], re.ASCII)
     return Packed(head, day[0] if day else "unknown", tables, {"sources": sources, "nodes": nodes})
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, Executor, Future
+from concurrent.futures import BrokenExecutor, Executor, Future, wait
 from contextlib import contextmanager
 from types import ModuleType
 from typing import Any, Final, TypeVar
 
-from core.errors import ServerError
+from core.errors import ServerError, UopvizError
 
 SCHEMES: Final = ("dask", "ray")
 TRIES: Final = 3
@@ -55,6 +55,8 @@ def is_lost(error: BaseException) -> bool:
     """Whether an error of a future says that the process or the machine that worked on it ended,
     and nothing of the work itself."""
     clusters = "distributed", "ray"
+    if any(kind.__name__ == "RayTaskError" for kind in type(error).__mro__):
+        return False  # so Ray wraps what the work itself raised
     return isinstance(error, BrokenExecutor | MemoryError) or (
         type(error).__module__.partition(".")[0] in clusters
     )
@@ -62,22 +64,30 @@ def is_lost(error: BaseException) -> bool:
 
 def each_result(
     executor: Executor | None, function: Callable[[Job], Result], jobs: Sequence[Job]
-) -> Iterator[Result | ServerError]:
+) -> Iterator[Result | UopvizError]:
     """The results of jobs, in their order. Without an executor they are done here, one after the
-    other. A job whose worker was lost is done again; one that loses every worker has a ServerError
-    as its result."""
+    other. A job whose worker was lost is done again once no other one runs, since another one may
+    have ended that worker. The result of one that loses every worker, or raises there, is a
+    ServerError; that of one which raises or returns an error of this project is that error."""
     if executor is None:
         yield from map(function, jobs)
         return
     futures = [executor.submit(function, job) for job in jobs]
-    for future, job in zip(futures, jobs, strict=True):
+    for at, job in enumerate(jobs):
         for again in range(TRIES):
+            if again == 1:
+                wait(futures[at:])
             try:
-                yield (future if not again else executor.submit(function, job)).result()
+                yield (executor.submit(function, job) if again else futures[at]).result()
+                break
+            except UopvizError as error:  # Ray raises what is an error, though it was returned
+                yield error
                 break
             except Exception as error:
                 if not is_lost(error):
-                    raise
+                    said = str(error).strip().rpartition("\n")[2]  # Ray shows the traceback first
+                    yield ServerError(f"a worker failed ({type(error).__name__}: {said[:300]})")
+                    break
         else:
             yield ServerError(f"what worked on it ended, {TRIES} times")
 

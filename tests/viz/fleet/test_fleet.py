@@ -6,7 +6,9 @@ from __future__ import annotations
 import json
 import random
 import shutil
+import sqlite3
 import threading
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,7 @@ from viz.fleet.folder import LocalFolder
 from viz.fleet.layout import TABLES
 from viz.fleet.packing import Done, traces_in
 from viz.fleet.since import commits_of
+from viz.format import schema
 from viz.write.writer import TraceWriter
 
 
@@ -138,10 +141,20 @@ def test_bad_input_is_counted_and_the_rest_is_packed(traces: list[Path], tmp_pat
     (folder / "none.viz").write_text("no trace")
     (folder / "cut.viz").write_bytes(traces[1].read_bytes()[:3000])
     (folder / "other.txt").write_text("not meant")
+    for name, change in (
+        ("newer", f"PRAGMA user_version = {schema.VERSION + 1}"),
+        ("damaged", "UPDATE blocks SET data = x'00'"),
+    ):
+        shutil.copy(traces[2], folder / f"{name}.viz")
+        with closing(sqlite3.connect(folder / f"{name}.viz")) as db, db:
+            db.execute(change)
     with viz.record(folder / "live.viz"):
         done = pack(traces_in([folder]), tmp_path / "runs")
-    assert done.packed + len(done.failed) == 4
-    assert {Path(file).name for file, _ in done.failed} >= {"none.viz", "live.viz"}
+    assert done.packed == 1
+    failed = {Path(file).stem: what for file, what in done.failed}
+    assert [*failed] == ["cut", "damaged", "live", "newer", "none"]
+    assert "newer than" in failed["newer"] and "goes on" in failed["live"]
+    assert ask(tmp_path / "runs", "SELECT file FROM runs")[1] == [("good.viz",)]
     with pytest.raises(TraceError, match="no such file or folder"):
         traces_in([tmp_path / "nowhere"])
     (tmp_path / "file").write_text("")

@@ -23,10 +23,11 @@ import viz
 from core import Tensor
 from core.errors import TraceError
 from viz.fleet import lock, packing
-from viz.fleet.asking import Tables, ask
+from viz.fleet.asking import Tables, ask, merged
 from viz.fleet.folder import Folder, LocalFolder, folder_at
 from viz.fleet.listed import PAGE, Fleet
 from viz.fleet.packing import drop_before, pack
+from viz.fleet.spread import ask_each_day
 from viz.views.store import Store
 
 
@@ -123,6 +124,44 @@ def test_a_lost_worker_is_made_up_for(traces: list[Path], tmp_path: Path) -> Non
     done = pack(traces[:1], LocalFolder(tmp_path / "all"), executor=Losing(99))
     assert done.packed == 0
     assert [file for file, _ in done.failed] == [str(traces[0])]
+
+
+def test_an_error_that_nobody_expects_is_one_failure(
+    traces: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = Store.run
+
+    def failing(store: Store) -> dict[str, Any]:
+        if store.path == traces[1]:
+            raise KeyError("nobody expects it")
+        return run(store)
+
+    monkeypatch.setattr(Store, "run", failing)
+    done = pack(traces, LocalFolder(tmp_path))
+    assert done.packed == 2
+    ((file, what),) = done.failed
+    assert file == str(traces[1]) and "KeyError" in what
+
+
+def test_days_that_are_asked_apart_are_merged(traces: list[Path], tmp_path: Path) -> None:
+    folder = LocalFolder(tmp_path)
+    pack(traces, folder)
+    for name in [name for table in TABLES for name in folder.names(table)]:
+        if name.partition("/")[0] not in ("sources", "nodes"):  # the same runs, a day later
+            other = name.split("/")[0] + "/date=2100-01-01/" + name.rpartition("/")[2]
+            folder.write(other, (tmp_path / name).read_bytes())
+    sql = "SELECT rule, count(*) AS matches, sum(us) AS us FROM matches GROUP BY rule"
+    merge = "SELECT rule, sum(matches) AS matches, sum(us) AS us FROM parts GROUP BY rule"
+    order = " ORDER BY rule"
+    assert ask_each_day(str(tmp_path), sql, merge + order) == ask(folder, sql + order)
+    once = "SELECT count(*) AS graphs FROM nodes"
+    rows = ask_each_day(str(tmp_path), once, "SELECT max(graphs), count(*) FROM parts")[1]
+    assert rows == [(ask(folder, once)[1][0][0], 2)]
+    for wrong in ("SELECT * FROM '/etc/passwd'", "SELECT * FROM runs", "DROP TABLE parts"):
+        with pytest.raises(TraceError, match="this query failed"):
+            merged(["x"], [(1,)], wrong)
+    with pytest.raises(TraceError, match=r"of \d{4}-\d\d-\d\d: this query failed"):
+        ask_each_day(str(tmp_path), "nonsense", merge)
 
 
 def test_what_the_page_asks(traces: list[Path], tmp_path: Path) -> None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sys
+import threading
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from types import ModuleType
 from typing import Any
 
 import pytest
 
-from core.errors import ServerError
-from viz.workers.executors import executor_at, is_lost
+from core.errors import ServerError, TraceError
+from viz.workers.executors import TRIES, each_result, executor_at, is_lost
 
 
 class WithoutCancel(ThreadPoolExecutor):
@@ -91,6 +92,52 @@ def test_with_it(address: str, name: str, asked: str, monkeypatch: pytest.Monkey
         executor_at(address)
 
 
+class Losing(ThreadPoolExecutor):
+    """Two threads. A job that is 0 ends its worker always, and the first time the job beside it."""
+
+    def __init__(self) -> None:
+        super().__init__(2)
+        self.ended = threading.Event()
+        self.lost: list[int] = []
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        def work() -> Any:
+            if args[0] and self.ended.is_set():
+                return fn(*args)
+            if args[0]:
+                self.ended.wait()
+            self.ended.set()
+            self.lost.append(args[0])
+            raise BrokenExecutor("a worker ended")
+
+        return super().submit(work)
+
+
+def test_a_job_that_ends_workers_takes_no_other_with_it() -> None:
+    jobs: list[Any] = [3, 0, 1, 2, 4, "5"]
+    with Losing() as executor:
+        results = [*each_result(executor, abs, jobs)]
+    assert sorted(executor.lost) == [0] * TRIES + [3]
+    assert isinstance(results[1], ServerError) and "ended" in results[1].what
+    assert isinstance(results[5], ServerError) and "TypeError" in results[5].what
+    assert [one for one in results if not isinstance(one, ServerError)] == [3, 1, 2, 4]
+
+
+class Raising(ThreadPoolExecutor):
+    """As Ray's client: what is an error is raised, though it was returned."""
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.set_exception(fn(*args))
+        return future
+
+
+def test_an_error_that_a_job_returns_is_its_result() -> None:
+    with Raising() as executor:
+        (found,) = each_result(executor, TraceError, ["no trace"])
+    assert isinstance(found, TraceError) and found.what == "no trace"
+
+
 def test_what_is_done_is_not_held(monkeypatch: pytest.MonkeyPatch) -> None:
     """A page that is open for days hands over many tasks."""
     monkeypatch.setitem(sys.modules, "distributed", Stand("distributed"))
@@ -105,3 +152,6 @@ def test_what_says_that_a_worker_ended() -> None:
     crashed = type("WorkerCrashedError", (Exception,), {"__module__": "ray.exceptions"})
     assert all(is_lost(error) for error in (killed(), crashed(), BrokenExecutor(), MemoryError()))
     assert not is_lost(ValueError()) and not is_lost(ServerError("no"))
+    wrapped = type("RayTaskError", (Exception,), {"__module__": "ray.exceptions"})
+    both = type("RayTaskError(KeyError)", (wrapped, KeyError), {"__module__": "ray.exceptions"})
+    assert not is_lost(wrapped()) and not is_lost(both()), "it is of the work itself"

@@ -41,6 +41,8 @@ def diff(options: argparse.Namespace) -> int:
         check_ending(Path(options.html), "a comparison", ".html")
     if (a.is_dir() or b.is_dir()) and options.html is not None:
         raise TraceError("--html writes two runs, and no folders", hint="name two traces")
+    if options.executor is not None and not (a.is_dir() and b.is_dir()):
+        raise TraceError("--executor is for pairs of traces", hint="name two folders")
     if a.is_dir() and b.is_dir():
         return diff_folders(options, a, b, gates)
     if a.is_dir() or b.is_dir():

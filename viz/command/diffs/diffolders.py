@@ -19,11 +19,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
+from core.errors import UopvizError
 from viz.command.columns import Column, plural, table
 from viz.command.session import put
 from viz.compare.folders import TracePair, compare_files, pair_traces
 from viz.compare.gate import Gate
 from viz.terminal import Line, Progress, Style, Styled
+from viz.workers.executors import each_result, executor_at
 
 Data = dict[str, Any]
 MAX_JOBS: Final = 64
@@ -47,7 +49,11 @@ def diff_folders(options: argparse.Namespace, a: Path, b: Path, gates: list[Gate
     jobs = min(options.jobs or os.cpu_count() or 1, MAX_JOBS, max(1, len(both)))
     try:
         options.progress.begin("comparing")
-        for made in _compare_all(both, options.fail_on, jobs, options.progress):
+        if options.executor is not None:
+            compared = _compared_elsewhere(both, options)
+        else:
+            compared = _compare_all(both, options.fail_on, jobs, options.progress)
+        for made in compared:
             found.append(made)
     except (KeyboardInterrupt, SystemExit) as error:
         stopped = error
@@ -56,6 +62,24 @@ def diff_folders(options: argparse.Namespace, a: Path, b: Path, gates: list[Gate
     if stopped is not None:
         raise stopped
     return _exit_code(data, gates is not None)
+
+
+def _compared_elsewhere(pairs: Sequence[TracePair], options: argparse.Namespace) -> Iterator[Data]:
+    """The pairs as a cluster compared them, which reads the files itself."""
+    jobs = [(pair.name, str(pair.a), str(pair.b), options.fail_on) for pair in pairs]
+    with executor_at(options.executor) as executor:
+        results = each_result(executor, _compared, jobs)
+        for done, (job, made) in enumerate(zip(jobs, results, strict=True), 1):
+            options.progress.update(done / len(jobs), job[0])
+            yield _died(*job[:3]) if isinstance(made, UopvizError) else made
+
+
+def _compared(job: tuple[str, str, str, str | None]) -> Data:
+    return compare_files(*job)
+
+
+def _died(name: str, a: str, b: str) -> Data:
+    return {"name": name, "a": a, "b": b, "equal": False, "failed": [], "error": _DIED}
 
 
 def _compare_all(
@@ -86,8 +110,7 @@ def _compare_all(
             if alone:  # it was this one
                 pair = left.pop()
                 done += 1
-                yield {"name": pair.name, "a": str(pair.a), "b": str(pair.b), "equal": False,
-                       "failed": [], "error": _DIED}  # fmt: skip
+                yield _died(pair.name, str(pair.a), str(pair.b))
             waiting, alone = [*left, *waiting], not alone
         finally:
             pool.shutdown(wait=False, cancel_futures=True)

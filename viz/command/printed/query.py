@@ -12,9 +12,11 @@ from viz.command.names import below, find_kernel
 from viz.command.session import open_store, put
 from viz.fleet.asking import is_packed
 from viz.fleet.bounded import ask_within_bounds
+from viz.fleet.spread import ask_each_day
 from viz.format.schema import SUFFIX
 from viz.share.sql import Part, run_query
 from viz.terminal import Line, is_terminal
+from viz.workers.executors import executor_for
 
 
 def query(options: argparse.Namespace) -> int:
@@ -24,9 +26,20 @@ def query(options: argparse.Namespace) -> int:
     if options.trace is not None and is_packed(options.trace):
         if options.kernel is not None:
             options.error("--kernel is of one trace: in a folder, say WHERE kernel = 'NAME'")
+        if options.executor is not None and options.merge is None:
+            options.error("--executor asks each day apart: --merge SQL says what becomes of that")
         options.progress.begin("querying")
-        columns, rows = ask_within_bounds(options.trace, options.sql)
+        if options.merge is None:
+            columns, rows = ask_within_bounds(options.trace, options.sql)
+        else:
+            told = options.progress.update
+            with executor_for(options.executor) as executor:
+                columns, rows = ask_each_day(
+                    options.trace, options.sql, options.merge, executor, told
+                )
         return put(options, {"columns": columns, "rows": rows}, _rows(columns, rows))
+    if options.merge is not None or options.executor is not None:
+        options.error("--merge and --executor are of a folder of packed runs")
     store = open_store(options)
     part = None
     if options.kernel is not None:
