@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import functools
+import itertools
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -21,10 +23,35 @@ from core.uop.kernels import output_count
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 
+_numbers = itertools.count(1)
+BeforeReplay = Callable[["Replay"], Callable[[], None]]
+"""Is called with a replay that is about to run; what it gives is called once it has run."""
+
+
+class _Watching:
+    """Who is called before replays: replaced as a whole, so that reading needs no lock."""
+
+    calls: tuple[BeforeReplay, ...] = ()
+    lock = threading.Lock()
+
+
+def watch_replays(call: BeforeReplay) -> None:
+    """`call` is called before each replay, in all threads, while memory holds what the replay
+    begins with. It must not change that, nor raise."""
+    with _Watching.lock:
+        _Watching.calls = (*_Watching.calls, call)
+
+
+def unwatch_replays(call: BeforeReplay) -> None:
+    """Ends `watch_replays`; nothing where it was not called."""
+    with _Watching.lock:
+        _Watching.calls = tuple(c for c in _Watching.calls if c != call)
+
 
 class Replay:
     """Kernels and random draws in order, with the memory of the inputs that they are for; the
-    BUFFERs that they only read, and those that they write."""
+    BUFFERs that they only read, and those that they write. `first`: as it was captured, where this
+    is for other inputs."""
 
     def __init__(
         self,
@@ -32,7 +59,11 @@ class Replay:
         inputs: tuple[UOp, ...],
         read: frozenset[UOp],
         written: frozenset[UOp],
+        first: Replay | None = None,
     ) -> None:
+        self.first = first or self
+        self.name = ""
+        """Of the one that was captured, what it is called."""
         self._steps = steps
         self.inputs, self.read, self.written = inputs, read, written
         self._parts: tuple[Batch | Callable[[], None], ...] | None = None
@@ -49,6 +80,11 @@ class Replay:
         """Works out what the steps read and write."""
         read, written = touched(steps)
         return cls(tuple(steps), inputs, read, written)
+
+    @functools.cached_property
+    def number(self) -> int:
+        """Names the one that was captured among all of this process, from 1."""
+        return next(_numbers)
 
     @functools.cached_property
     def _own(self) -> frozenset[UOp]:
@@ -82,7 +118,7 @@ class Replay:
             )
 
         read, written = (self._with(some, new) for some in (self.read, self.written))
-        made = Replay(steps, inputs, read - written, written)
+        made = Replay(steps, inputs, read - written, written, self.first)
         if last is not None:
             made._parts = last._parts or self.parts
             for at, part in enumerate(made._parts):
@@ -144,6 +180,12 @@ class Replay:
 
     def run(self) -> None:
         """Runs the steps. What waits to use their memory has been settled before."""
+        watched = [call(self) for call in _Watching.calls]
+        self._run()
+        for ended in watched:
+            ended()
+
+    def _run(self) -> None:
         if JIT.value > 1:
             for step in self.steps:
                 if isinstance(step, ScheduleItem):

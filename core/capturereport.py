@@ -12,6 +12,7 @@ from core.captured import Replay
 from core.kernelname import kernel_name
 from core.passes.schedule import ScheduleItem
 from core.passes.schedule.memoryplan import whole_of
+from core.stepmemory import memory_of
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 
@@ -19,13 +20,15 @@ Report = tuple[str, tuple[tuple[UOp, ...], ...]]
 """A text, and the nodes behind each of its lines."""
 KIND: Final = "captured"
 """The kind of the text."""
+NUMBER: Final = "capture"
+"""The name of the fact of it that is the number of the capture in its process."""
 
 
 def captured_report(replay: Replay) -> Report:
     """A line for each BUFFER, then one for each step. Behind the line of a kernel is its AST first,
     then the memory of its arguments."""
-    items = [step for step in replay.steps if isinstance(step, ScheduleItem)]
-    buffers = list(dict.fromkeys(whole_of(b) for item in items for b in item.bufs))
+    memory = memory_of(replay)
+    buffers = memory.buffers
     number = {buffer: k for k, buffer in enumerate(buffers)}
     place = {buffer: k for k, buffer in enumerate(replay.inputs)}
     taken = sum(b.size * b.dtype.itemsize for b in buffers)
@@ -33,7 +36,9 @@ def captured_report(replay: Replay) -> Report:
     behind: list[tuple[UOp, ...]] = [()]
     for buffer in buffers:
         role = f"input {place[buffer]}" if buffer in place else "kept"
-        role = "made in this step" if buffer in replay.written and role == "kept" else role
+        if role == "kept" and buffer in replay.written:
+            changed = number[buffer] in memory.begins
+            role = "changed in this step" if changed else "made in this step"
         where = buffer.device if isinstance(buffer.device, str) else " ".join(buffer.device or ())
         lines.append(f"b{number[buffer]} = {buffer.dtype}[{buffer.size}] {where}  ; {role}")
         behind.append((buffer,))

@@ -26,7 +26,7 @@ from typing import (
 from weakref import ref
 
 from core.captured import Replay
-from core.capturereport import KIND, captured_report
+from core.capturereport import KIND, NUMBER, captured_report
 from core.dtype import DType, dtypes
 from core.errors import RunError
 from core.helpers import JIT, MEMORY_PLANNER, Context
@@ -345,10 +345,12 @@ class TinyJit(Generic[P, R]):
         first = Replay.of(steps, _memory(inputs))
         if self.prune:
             first = first.pruned(before)
+        first.name = self._name
         replaced = (*inputs, *bound.values())
         if (observer := attached()) is not None:
             with context(f"captured {self._name}", "schedule"):
-                observer.artifact(KIND, "", *captured_report(first), {})
+                number = {NUMBER: str(first.number)}
+                observer.artifact(KIND, "", *captured_report(first), number)
         make = returned(result, places, replaced)
         kept = result if make is None else None
         values = {name: b.val for name, b in bound.items()}

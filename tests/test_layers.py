@@ -83,6 +83,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("core.launch",),
     ("core.realize",),
     ("core.captured",),
+    ("core.stepmemory",),
     ("core.capturereport",),
     ("core.gradientsteps", "core.kernelgradient"),
     ("core.gradient",),

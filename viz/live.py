@@ -63,8 +63,8 @@ def _unharmed(what: str) -> Generator[None]:
 
 @contextmanager
 def record(path: str | Path, capture: str = "") -> Generator[Recorder]:
-    """`with viz.record("t.viz"):` records a block. `capture`: the names of kernels whose values are
-    kept, as in VIZ_CAPTURE. Raises TraceError where the file cannot be."""
+    """`with viz.record("t.viz"):` records a block. `capture`: the names of kernels and captured
+    steps whose values are kept, as in VIZ_CAPTURE. Raises TraceError where the file cannot be."""
     recorder = Recorder.__new__(Recorder)  # its owner before it has the file: interrupts
     try:
         try:

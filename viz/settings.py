@@ -17,8 +17,8 @@ VIZ_CACHE_MB: Final = Flag(
 VIZ_CAPTURE: Final = Text(
     "VIZ_CAPTURE",
     "",
-    "kernels whose values are kept in the trace: names, as in E_*,r_32*; * is all; E_4@9: those "
-    "of launch 9",
+    "kernels and captured steps whose values are kept in the trace: names, as in E_*,r_32*,"
+    "TinyJit*; * is all; E_4@9: those of launch 9",
 )
 VIZ_CAPTURE_MB: Final = Flag(
     "VIZ_CAPTURE_MB", 240, "megabytes of values that a process keeps in its trace", high=1 << 20

@@ -27,6 +27,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Final
 
+from core.capturereport import KIND as STEP
+from core.capturereport import NUMBER
 from core.errors import MalformedNodeError, TraceError
 from core.uop.engine.errors import loop_of
 from core.uop.engine.observe import MemoryChange, attach, detach
@@ -54,6 +56,7 @@ from viz.recording.reports import (
     Origins,
     RewriteBegin,
     RewriteEnd,
+    StepValues,
     Unloadable,
     Values,
     Visited,
@@ -93,9 +96,9 @@ class Recorder:
 
     `run` names the run; not `main`: `path` is that of its first process, and this one writes a file
     that belongs to it. `info`: values for schema.META in place of what is known of this process;
-    not `user_lines`: no source file that an origin names is read. `capture`: the kernels whose
-    values are kept (viz/recording/capture.py), at most `room` bytes of all. Raises TraceError where
-    the file cannot be made.
+    not `user_lines`: no source file that an origin names is read. `capture`: the kernels
+    and steps whose values are kept (viz/recording/capture.py), at most `room` bytes of
+    all. Raises TraceError where the file cannot be made.
     """
 
     _made = False
@@ -284,6 +287,8 @@ class Recorder:
         facts: Mapping[str, str],
     ) -> None:
         """Records a text, with the nodes behind each of its lines."""
+        if kind == STEP and self.capture is not None:
+            self.capture.steps.know(int(facts[NUMBER]))
         counts, nodes = list(map(len, lines)), [u for line in lines for u in line]
         self._here.part.add(Artifact(kind, target, text, counts, nodes, facts))
 
@@ -317,8 +322,8 @@ class Recorder:
         """See Observer."""
         self._here.part.add(Memory(change, _clock()))
 
-    def _tell_values(self, values: Values) -> None:
-        """What a kernel is about to read."""
+    def _tell_values(self, values: Values | StepValues) -> None:
+        """What a kernel is about to read, or the memory of a step around a replay."""
         self._here.part.add(values)
 
     def _detach(self) -> None:

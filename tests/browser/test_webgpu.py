@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from tests.browser.explorer import WATCH, Explorer
-from tests.browser.served import Process, export
+from tests.browser.served import PROGRAMS, Process, export, record
 from tests.browser_setup import find_browser
 
 ARGUMENTS = [
@@ -178,6 +178,56 @@ def test_a_live_page_compiles_for_the_browser_with_opts_of_its_own(
     expect(result).to_contain_text("✓ equal", timeout=60_000)
     result.click()
     expect(page.get_by_role("dialog", name="Result of the run")).to_contain_text("swiftshader")
+
+
+def test_a_captured_step_begins_with_values_of_the_run_and_ends_as_there(
+    opened: Open, tmp_path: Path
+) -> None:
+    """Its loss is what Python computed; with a kernel that does nothing it is another one."""
+    losses = tmp_path / "losses.txt"
+    setting = {"VIZ_CAPTURE": "TinyJit of *", "LOSSES": str(losses)}
+    trace = record(PROGRAMS / "training.py", tmp_path / "training.viz", **setting)
+    file = export(trace, tmp_path / "training.html", "--values")
+    page = opened(file.as_uri(), offline=True).page
+    listed = page.get_by_role("list", name="Captured steps").get_by_role("listitem")
+    step, precise = (listed.filter(has_text=f"TinyJit of {name}") for name in ("step", "precise"))
+    step.get_by_role("button", name="Run it here").click()
+    page.get_by_role("button", name="Run it", exact=True).click()
+    expect(step).to_contain_text("✓ as in the run", timeout=60_000)
+    expect(step).to_contain_text("recorded.")
+    expect(step).not_to_contain_text("generated")
+    step.get_by_role("button", name="Copy results of the step as text").click()
+    loss = _loss(page)
+    wanted = float(losses.read_text().split()[-1])
+    assert abs(loss - wanted) <= 1e-4 * abs(wanted)
+
+    precise.get_by_role("button", name="Run it here").click()
+    expect(precise).to_contain_text("WebGPU has no float64")
+
+    kernels = step.get_by_role("table", name="Kernels of the step")
+    kernels.get_by_role("link", name=re.compile("^r_4_16_12_")).click()
+    page.keyboard.press("2")
+    page.keyboard.press("e")
+    editor = page.locator(".cm-content").first
+    expect(editor).to_be_focused()
+    head = editor.inner_text().splitlines().index(") {")
+    page.keyboard.press("Control+Home")
+    for _ in range(head + 1):
+        page.keyboard.press("ArrowDown")
+    page.keyboard.type("return;\n")
+    page.get_by_role("button", name="Overview", exact=True).click()
+    step.get_by_role("button", name="Run it again").click()
+    expect(step).to_contain_text("≠ differs from the run", timeout=60_000)
+    expect(step).to_contain_text("With your text of r_4_16_12_")
+    step.get_by_role("button", name="Copy results of the step as text").click()
+    assert abs(_loss(page) - wanted) > 1e-2 * abs(wanted)
+
+
+def _loss(page: Page) -> float:
+    """The only result of one element, in the copied text."""
+    text: str = page.evaluate("navigator.clipboard.readText()")
+    (found,) = re.findall(r"^b\d+\tfloat32\[1\]\t(\S+)\t", text, re.M)
+    return float(found)
 
 
 def _run(page: Page) -> None:

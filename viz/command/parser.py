@@ -136,7 +136,7 @@ def build_parser() -> Parser:
     made.add_argument(
         "--values",
         action="store_true",
-        help="keep the values of kernels that were captured in the run (VIZ_CAPTURE)",
+        help="keep the values of kernels and steps that were captured (VIZ_CAPTURE)",
     )
     printing(made)
 

@@ -55,6 +55,11 @@ class Captured:
     launch: int = 1
 
     @property
+    def all(self) -> tuple[CapturedArgument, ...]:
+        """All values that there are of it."""
+        return self.arguments
+
+    @property
     def bytes(self) -> int:
         """Bytes of all its values."""
         return sum(argument.bytes for argument in self.arguments)
@@ -108,7 +113,7 @@ def _kernel(item: dict[str, Any]) -> Captured | None:
         for name, value in list(cast("dict[str, Any]", variables).items())[:_MOST]
         if isinstance(value, int) and not isinstance(value, bool)
     }
-    parts = [_argument(x) for x in cast("list[Any]", arguments)[:_MOST]]
+    parts = [argument_of(x) for x in cast("list[Any]", arguments)[:_MOST]]
     kept = tuple(part for part in parts if part is not None)
     if len(kept) < len(parts) or sum(part.bytes for part in kept) > MAX_BYTES:
         return None
@@ -118,7 +123,8 @@ def _kernel(item: dict[str, Any]) -> Captured | None:
     return Captured(as_int(item.get("ast")), name, device, named, kept, why, launch)
 
 
-def _argument(item: object) -> CapturedArgument | None:
+def argument_of(item: object) -> CapturedArgument | None:
+    """An argument of packed JSON; None for what is none."""
     if not _is_dict(item):
         return None
     fields = cast("dict[str, Any]", item)

@@ -35,6 +35,7 @@ VALUES: Final = 18
 MEMORY: Final = 19
 ORIGINS: Final = 20
 PASS_TEXTS: Final = 21
+CAPTURED_STEPS: Final = 22
 
 RULES_PACKED: Final = 3
 """The first version without a table `rules`."""

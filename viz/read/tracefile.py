@@ -14,6 +14,7 @@ from core.errors import BudgetError, TraceError
 from viz.budget import take, within
 from viz.format import blocks, schema
 from viz.format.captured import Captured, unpack_captured
+from viz.format.capturedsteps import CapturedStep, unpack_steps
 from viz.format.cells import as_int, as_text, parse_json
 from viz.format.pack import unpack_json
 from viz.format.rows import (
@@ -99,6 +100,8 @@ class TraceFile:
         self.user_lines: list[UserLines] = []
         self.captured: dict[int, Captured] = {}
         """What was captured of kernels, by the nodes of their ASTs."""
+        self.captured_steps: dict[int, CapturedStep] = {}
+        """What was captured of steps, by the contexts that have their texts."""
         self._values: dict[int, int] = {}
         """Blocks of captured values by their numbers."""
         self.totals: dict[tuple[int, int], tuple[int, int, int]] = {}
@@ -131,6 +134,7 @@ class TraceFile:
             schema.PASS_TEXTS: lambda _first, _count, data: self.pass_texts.add(data),
             schema.REWRITES: self._add_rewrites,
             schema.CAPTURED: self._add_captured,
+            schema.CAPTURED_STEPS: self._add_captured_steps,
         }
         """By kind of block, what reads one: its first number, count and data."""
 
@@ -292,10 +296,14 @@ class TraceFile:
         for kernel in unpack_captured(data):
             self.captured.setdefault(kernel.ast, kernel)
 
-    def packed_values(self, kernel: Captured) -> list[bytes]:
-        """The values of each argument of a kernel that were captured, for `unpack_values`. Raises
-        TraceError where one is missing."""
-        numbers = (self._values.get(argument.values, 0) for argument in kernel.arguments)
+    def _add_captured_steps(self, _first: int, _count: int, data: bytes) -> None:
+        for step in unpack_steps(data):
+            self.captured_steps.setdefault(step.context, step)
+
+    def packed_values(self, of: Captured | CapturedStep) -> list[bytes]:
+        """The values of each argument of a kernel, or memory of a step, that were captured, for
+        `unpack_values`. Raises TraceError where one is missing."""
+        numbers = (self._values.get(argument.values, 0) for argument in of.all)
         return [block_data(self.db, block) for block in numbers]
 
     def _read_rules(self) -> None:

@@ -1,4 +1,5 @@
-"""Captures the values that kernels are about to read, of kernels that the user has named.
+"""Captures the values that kernels are about to read, of kernels that the user has named; and those
+of captured steps (viz/recording/capturedsteps.py).
 
 Called before each launch, and copies memory before one of each kernel, the first one if nothing
 else is said, from whatever device it is on. Memory that a kernel only writes is left out: it holds
@@ -21,9 +22,10 @@ from core.runtime.device import Device
 from core.uop.kernels import read_arguments
 from core.uop.uop import UOp
 from viz.format.captured import MAX_BYTES
-from viz.recording.reports import Values
+from viz.recording.capturedsteps import StepCapture
+from viz.recording.reports import StepValues, Values
 
-Tell = Callable[[Values], None]
+Tell = Callable[[Values | StepValues], None]
 
 
 @dataclass(frozen=True)
@@ -79,14 +81,30 @@ class Capture:
         """Kernels whose values were kept."""
         self.left_out: list[str] = []
         """Of those whose were not, the names with why."""
+        self.steps = StepCapture(self, tell)
+        """What keeps values of captured steps, in the same room."""
 
     def start(self) -> None:
-        """Begins to watch launches."""
+        """Begins to watch launches and replays."""
         watch_launches(self.before_launch)
+        self.steps.start()
 
     def stop(self) -> None:
         """Ends it; calling it again does nothing."""
         unwatch_launches(self.before_launch)
+        self.steps.stop()
+
+    def left(self) -> int:
+        """Bytes that values may still take."""
+        return self._left
+
+    def use(self, count: int) -> None:
+        """Takes some of them."""
+        self._left -= count
+
+    def wanted(self, name: str) -> int:
+        """Which launch of the kernel, or replay of the step, of this name is asked for; 0: none."""
+        return next((p.launch for p in self.patterns if fnmatchcase(name, p.names)), 0)
 
     def know(self, ast: UOp) -> None:
         """The trace holds this kernel. Values of others, such as those that were compiled before
@@ -101,11 +119,12 @@ class Capture:
         self._waiting.clear()
         self.left_out.clear()
         self._left, self.kept = self._room, 0
+        self.steps.forget()
 
     @property
     def bytes(self) -> int:
         """What was kept of all kernels."""
-        return self._room - self._left
+        return self._room - self._left - self.steps.bytes
 
     def before_launch(
         self, ast: UOp, name: str, buffers: Sequence[Buffer], variables: Mapping[str, int]
@@ -118,8 +137,7 @@ class Capture:
                 return
             waiting = self._waiting.get(ast)
             if waiting is None:
-                named = (p.launch for p in self.patterns if fnmatchcase(name, p.names))
-                waiting = self._waiting[ast] = _Waiting(name, next(named, 0))
+                waiting = self._waiting[ast] = _Waiting(name, self.wanted(name))
             waiting.launches += 1
             if waiting.launches < waiting.launch:
                 return
@@ -172,12 +190,19 @@ class Capture:
             "asked for"
             for one in self._waiting.values()
         ]
-        if not self.kept and not self.left_out and not late:
+        steps = self.steps
+        missing = [*self.left_out, *late, *steps.left_out, *steps.late()]
+        if not self.kept and not steps.kept and not missing:
             names = " or ".join(pattern.names for pattern in self.patterns)
             return [f"no kernel was launched that is called {names}"]
-        count = "1 kernel" if self.kept == 1 else f"{self.kept:,} kernels"
-        held = f"the trace holds the values that {count} read: {bytes_text(self.bytes)}"
-        return [held] * bool(self.kept) + [f"values of {one}" for one in self.left_out + late]
+        said: list[str] = []
+        if self.kept:
+            count = "1 kernel" if self.kept == 1 else f"{self.kept:,} kernels"
+            said.append(f"the trace holds the values that {count} read: {bytes_text(self.bytes)}")
+        if steps.kept:
+            count = "1 captured step" if steps.kept == 1 else f"{steps.kept:,} captured steps"
+            said.append(f"the trace holds the values of {count}: {bytes_text(steps.bytes)}")
+        return said + [f"values of {one}" for one in missing]
 
 
 def times(count: int) -> str:

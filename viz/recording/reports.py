@@ -148,6 +148,22 @@ class Values:
 
 
 @dataclass(slots=True, eq=False)
+class StepValues:
+    """What the memory of the capture `number` of this process held before a replay of it, counted
+    from 1, and after it: dtype, number of elements and bytes by the number of memory; and `why`
+    some of it was not kept."""
+
+    root: ClassVar[None] = None
+    number: int
+    name: str
+    device: str
+    replay: int
+    before: Mapping[int, tuple[str, int, bytes]]
+    after: Mapping[int, tuple[str, int, bytes]]
+    why: str
+
+
+@dataclass(slots=True, eq=False)
 class Memory:
     """Memory of a device was taken or given back."""
 
@@ -187,6 +203,7 @@ Report = (
     | Launch
     | Memory
     | Values
+    | StepValues
     | Visited
     | Gated
 )

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from core.capturereport import KIND, NUMBER
 from core.kernelname import kernel_name
 from core.uop.engine.observe import MemoryChange
 from core.uop.engine.origin import lines_in
@@ -42,6 +43,7 @@ from viz.recording.reports import (
     RewriteBegin,
     RewriteEmpty,
     RewriteEnd,
+    StepValues,
     Unloadable,
     Values,
     Visited,
@@ -109,6 +111,8 @@ class Transcriber:
         """The context in which each kernel was compiled last, by its AST."""
         self._asked: dict[int, int] = {}
         """Of each kernel, by its AST, a hash of the lines that were written last."""
+        self._steps: dict[int, int] = {}
+        """The context that has the text of each capture of this process, by number."""
         self._visits: dict[tuple[str, int], Visits] = {}
         """By name of the pass and set of rules, what is not written yet."""
         self._sets: weakref.WeakKeyDictionary[PatternMatcher, int] = weakref.WeakKeyDictionary()
@@ -368,6 +372,10 @@ class Transcriber:
             case Values():
                 told = report.arguments, report.variables, report.launch, report.why
                 writer.captured(self._number(report.root), report.name, report.device, *told)
+            case StepValues(number=number):
+                if (where := self._steps.get(number)) is not None:
+                    kept = report.before, report.after, report.replay, report.why
+                    writer.captured_step(where, report.name, report.device, *kept)
             case Memory(change=change):
                 number, taken = self._allocation(change), max(0, change.nbytes)
                 at = writer.since(report.at)
@@ -401,7 +409,9 @@ class Transcriber:
                 if len(stack) > report.depth:
                     writer.context_end(stack.pop().number, report.error, at=at)
             case Artifact():
-                numbers = self._number.all(report.nodes, report.nodes)
+                numbers, facts = self._number.all(report.nodes, report.nodes), {**report.facts}
+                if report.kind == KIND:
+                    self._steps[int(facts.pop(NUMBER))] = context
                 writer.artifact_of(
                     context,
                     report.kind,
@@ -409,7 +419,7 @@ class Transcriber:
                     report.text,
                     report.counts,
                     numbers,
-                    report.facts,
+                    facts,
                 )
             case Unloadable():
                 self._unloadable(report)

@@ -37,6 +37,7 @@ _ORDER: Final = (
     Group.HISTORIES,
     Group.EMULATIONS,
     Group.SHADERS,
+    Group.VALUES,
     Group.CHECKS,
     Group.PASSES,
     Group.PASS_TEXTS,

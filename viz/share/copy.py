@@ -17,7 +17,7 @@ from viz.files.claim import meta_of
 from viz.format.cells import as_text
 from viz.share.filecopy import FileCopy
 from viz.share.redaction import SAID, Wording
-from viz.views.captured import captured_totals
+from viz.views.captured import captured_totals, captured_words
 from viz.views.compiled import path_of
 from viz.views.process import STRIDE, is_compiled
 from viz.views.run import Run
@@ -60,8 +60,7 @@ def write_trace(
         said.append(SAID)
     kept = captured_totals(store.files)
     values &= not redact
-    if kept["kernels"] and not values and not redact:
-        count = "1 kernel" if kept["kernels"] == 1 else f"{kept['kernels']:,} kernels"
+    if (count := captured_words(kept)) and not values and not redact:
         said.append(f"captured values of {count}; uopviz export --values keeps them")
     if store.live:
         said.append("exported while the program ran: what it did afterwards is left out")

@@ -127,6 +127,7 @@ class FileCopy:
         self._copy_origins({reader.ast(e) for e in kernels if e.role})
         if self._values:
             self._copy_values({reader.ast(e) for e in kernels if e.role == "kernel"})
+            self._copy_steps({e.id for e in kernels})
         if live:
             ends = (e.start + (e.us or 0) for e in self._kept)
             self._output.meta("ended", max(ends, default=0) / 1e6)
@@ -198,6 +199,13 @@ class FileCopy:
             if kernel.ast in asts:
                 packed = self._file.packed_values(kernel)
                 self._output.captured.add_packed(self._wording.captured(kernel), packed)
+
+    def _copy_steps(self, contexts: Collection[int]) -> None:
+        """The captured values of the steps whose texts are in these contexts."""
+        for step in self._file.captured_steps.values():
+            if step.context in contexts:
+                packed = self._file.packed_values(step)
+                self._output.captured.add_packed(self._wording.captured_step(step), packed)
 
     def _copy_rules(self) -> None:
         """All rules, with their numbers: two that a copy says the same of stay two."""

@@ -15,9 +15,10 @@ from enum import Enum
 from typing import Any, Final, cast
 
 from core.origintext import split_origin
-from viz.format import captured, schema
+from viz.format import captured, capturedsteps, schema
 from viz.format.blocks import OLD, PACKED
 from viz.format.captured import Captured
+from viz.format.capturedsteps import CapturedStep
 from viz.format.rows import BLOCKS, TABLES
 from viz.format.schema import REDACTED
 from viz.views.places import Places
@@ -124,6 +125,7 @@ TABLE: Final[Mapping[str, How]] = {
     "user_lines.digest": How.DROPPED,
     "user_lines.proof": How.DROPPED,
     **dict.fromkeys((f"captured.{name}" for name in captured.FIELDS), How.DROPPED),
+    **dict.fromkeys((f"captured_steps.{name}" for name in capturedsteps.FIELDS), How.DROPPED),
     "visits.pass": How.TEXT,
     "visits.op": How.TEXT,
     "tries.pass": How.TEXT,
@@ -243,12 +245,15 @@ class Wording:
 
     def captured(self, kernel: Captured) -> Captured:
         """What is known of a kernel whose values were captured, in a copy that is not redacted."""
-        texts = (kernel.name, kernel.device, kernel.why)
-        name, device, why = (
-            self.text(f"captured.{field}", text)
-            for field, text in zip(("name", "device", "why"), texts, strict=True)
-        )
-        return replace(kernel, name=name, device=device, why=why)
+        return replace(kernel, **self._captured("captured", kernel))
+
+    def captured_step(self, step: CapturedStep) -> CapturedStep:
+        """The same of a captured step."""
+        return replace(step, **self._captured("captured_steps", step))
+
+    def _captured(self, of: str, kept: Captured | CapturedStep) -> dict[str, Any]:
+        texts = {"name": kept.name, "device": kept.device, "why": kept.why}
+        return {key: self.text(f"{of}.{key}", text) for key, text in texts.items()}
 
     def error(self, found: Fields | None) -> dict[str, Any] | None:
         """The exception that ended something."""

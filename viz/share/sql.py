@@ -309,6 +309,16 @@ def _captured(file: TraceFile) -> Iterable[Sequence[Any]]:
             yield *head, None, None, None, 0, kernel.why
 
 
+def _captured_steps(file: TraceFile) -> Iterable[Sequence[Any]]:
+    for step in file.captured_steps.values():
+        head = step.context, step.name, step.device, step.replay
+        for when, some in (("before", step.before), ("after", step.after)):
+            for one in some:
+                yield *head, when, one.number, one.dtype, one.size, one.bytes, step.why
+        if not step.all:
+            yield *head, None, None, None, None, 0, step.why
+
+
 def _nodes(file: TraceFile) -> Iterable[Sequence[Any]]:
     names = ("op", "dtype", "arg", "origin")
     columns = [file.nodes.field(name).tolist() for name in names]
@@ -416,6 +426,14 @@ VIEWS: Final = {
             *(*_texts("dtype"), *_integers("size", "bytes"), *_texts("why")),
         ),
         _captured,
+    ),
+    "captured_steps": _View(
+        (
+            *(*_numbers("context"), *_texts("name", "device"), *_integers("replay")),
+            *(*_texts("moment"), *_integers("memory"), *_texts("dtype")),
+            *(*_integers("size", "bytes"), *_texts("why")),
+        ),
+        _captured_steps,
     ),
     "artifacts": _View((*_numbers("context"), *_texts("kind", "target")), _artifacts),
 }

@@ -193,6 +193,15 @@ SHADERS: Final = Answer(
     subject=Subject.SHADED,
     keep=Keep.NEVER,
 )
+STEP_VALUES: Final = _row(
+    Store.step_values,
+    "/step-values/{context}",
+    "StepValues",
+    "What the memory of a captured step held before and after a replay in the run",
+    Group.VALUES,
+    Subject.VALUED,
+    keep=Keep.NEVER,
+)
 LINEAGE: Final = _row(
     Store.lineage,
     "/lineage/{scope}",
@@ -262,6 +271,7 @@ ANSWERS: Final[tuple[Answer, ...]] = (
     ACTED,
     EMULATED,
     SHADERS,
+    STEP_VALUES,
     RULE_PAGE,
     PASS_RULES,
     LINEAGE,

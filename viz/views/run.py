@@ -45,6 +45,8 @@ class Subject(enum.Enum):
     """One kernel of which something was emulated, by the number of its context."""
     SHADED = "kernel for browsers"
     """One kernel that was compiled for the GPU of a browser, by the number of its context."""
+    VALUED = "captured step with values"
+    """One captured step of which the trace holds values, by the number of its context."""
     CHECKED = "checked pass"
     """One rewrite of which steps were checked, by its number."""
     RULE = "rule"
@@ -83,6 +85,7 @@ class Group(enum.Enum):
     PASS_TEXTS = "texts of passes"
     EMULATIONS = "emulations"
     SHADERS = "kernels for browsers"
+    VALUES = "captured steps' values"
     CHECKS = "results of checks"
     HISTORIES = "histories"
 
@@ -337,7 +340,7 @@ def subjects(run: Run) -> Mapping[Subject, list[int]]:
     rewrites = [row["id"] for row in rows if row["kind"] == "rewrite"]
     contexts = [row for row in rows if row["kind"] == "context"]
     stated = run.run()  # an exported file may state anything
-    emulated, shaded = stated.get("emulated"), stated.get("shaders")
+    emulated, shaded, valued = (stated.get(key) for key in ("emulated", "shaders", "stepValues"))
     scopes = dict.fromkeys(run.scope_of(number) for number in rewrites)
     return {
         Subject.REWRITE: rewrites,
@@ -347,5 +350,6 @@ def subjects(run: Run) -> Mapping[Subject, list[int]]:
         Subject.CHECKED: run.checked(),
         Subject.EMULATED: emulated if isinstance(emulated, list) else [],
         Subject.SHADED: shaded if isinstance(shaded, list) else [],
+        Subject.VALUED: valued if isinstance(valued, list) else [],
         Subject.SCOPE: [scope for scope in scopes if scope is not None],
     }

@@ -25,7 +25,7 @@ from viz.read.tracefile import Progress, TraceFile, silent
 from viz.replay.bundle import make_bundle
 from viz.replay.economics import untimed
 from viz.replay.graphtext import step_text
-from viz.views.captured import captured_request
+from viz.views.captured import captured_request, step_data
 from viz.views.checks import Checks
 from viz.views.compiled import Compilation
 from viz.views.emulations import Emulations
@@ -146,6 +146,12 @@ class Store:
             return made | {
                 "emulated": self.emulations.kernels(),
                 "shaders": (shaded := self.shaders.kernels()),
+                "stepValues": [
+                    process.id(step.context)
+                    for process in self._processes
+                    for step in process.file.captured_steps.values()
+                    if step.all and step.context in process.file.contexts
+                ],
                 "browser": self.dialect.browser if shaded else None,
             }
 
@@ -392,6 +398,20 @@ class Store:
         except TraceError as error:
             process.file.db.problem(error.what)
             return None
+
+    def step_values(self, context: int) -> dict[str, Any] | None:
+        """What the memory of a captured step held; None where the trace has none of it. Raises
+        TraceError where it cannot be read."""
+        with self._lock:
+            found = self._files.find(context, lambda f: f.contexts)
+        if found is None:
+            return None
+        process, record = found
+        kept = process.file.captured_steps.get(record.id)
+        if kept is None:
+            return None
+        with answering("the values of this step"):
+            return step_data(process.file, kept)
 
     def emulated(self, context: int) -> list[dict[str, Any]]:
         """What was emulated of a kernel, the newest last."""

@@ -30,6 +30,7 @@ from typing import Literal
 from viz.environment import absolute
 from viz.files.claim import Claim
 from viz.format.captured import Captured
+from viz.format.capturedsteps import CapturedStep
 from viz.format.events import Events
 from viz.format.pack import Ints
 from viz.format.rows import ContextRow, KernelRow, RewriteRow, plain_text
@@ -390,6 +391,24 @@ class TraceWriter:
         texts = plain_text(name), plain_text(device), dict(variables)
         kernel = Captured(ast, *texts, why=plain_text(why), launch=launch)
         self._output.captured.add(kernel, arguments)
+
+    def captured_step(
+        self,
+        context: int,
+        name: str,
+        device: str,
+        before: Arguments,
+        after: Arguments,
+        replay: int = 1,
+        why: str = "",
+    ) -> None:
+        """The values of the captured step whose text is in `context`, of one replay of it, counted
+        from 1: of memory by its number in that text what it held before the step, and what it held
+        after it, in the form of `captured`. `why`: the reason why some are missing. Raises
+        TraceError where they take more than `viz.format.captured.MAX_BYTES`."""
+        texts = plain_text(name), plain_text(device)
+        step = CapturedStep(context, *texts, replay=replay, why=plain_text(why))
+        self._output.captured.add_step(step, before, after)
 
     def origins(self, kernel: int, asked: Mapping[int, Sequence[str]]) -> None:
         """The lines that ask for nodes of the kernel with this AST, each "file:line" or "file:line

@@ -135,7 +135,8 @@ def test_a_later_launch_of_a_replayed_function(tmp_path: Path) -> None:
     ((kernel, held),) = contents(tmp_path / "t.viz")
     assert (kernel.launch, held) == (5, {0: [31.0] * 6})
     assert recorder.capture is not None
-    (said,) = recorder.capture.said()[1:]
+    _, values, said = recorder.capture.said()
+    assert values == "the trace holds the values of 1 captured step: 48 bytes"
     assert said.endswith("it was launched once, and launch 5 was asked for")
 
 
@@ -233,7 +234,7 @@ def test_what_is_too_large_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert [bool(kernel.why) for kernel, _ in found] == [False, True, False, True]
     assert [len(held) for _, held in found] == [1, 0, 1, 0]
     store = Store(tmp_path / "t.viz")
-    assert store.run()["captured"] == {"kernels": 2, "leftOut": 2, "bytes": 80}
+    assert store.run()["captured"] == {"kernels": 2, "steps": 0, "leftOut": 2, "bytes": 80}
     pages = [store.kernel(k) for k in store.kernels()]
     assert [page and bool(page["captured"]["why"]) for page in pages] == [False, True, False, True]
     assert [store.captured(k) is None for k in store.kernels()] == [False, True, False, True]

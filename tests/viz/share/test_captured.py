@@ -68,7 +68,7 @@ def test_a_copy_leaves_them_out_and_says_so(run: Path, tmp_path: Path) -> None:
     copy = Store(path)
     assert [problem["what"] for problem in copy.run()["problems"]] == [LEFT_OUT]
     assert [copy.captured(kernel) for kernel in copy.kernels()] == [None, None]
-    assert copy.run()["captured"] == {"kernels": 0, "leftOut": 0, "bytes": 0}
+    assert copy.run()["captured"] == {"kernels": 0, "steps": 0, "leftOut": 0, "bytes": 0}
     copy.close()
     store.close()
 

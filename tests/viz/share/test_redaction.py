@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from viz.format import captured, rows, schema, userlines
+from viz.format import captured, capturedsteps, rows, schema, userlines
 from viz.format.blocks import OLD, PACKED
 from viz.share.copy import write_trace
 from viz.share.redaction import TABLE, How, Wording, without_folders
@@ -30,6 +30,7 @@ BLOCKS = {
     **{columns.name: columns.names for columns in PACKED if columns not in OLD},
     "user_lines": userlines.FIELDS,
     "captured": captured.FIELDS,
+    "captured_steps": capturedsteps.FIELDS,
     "meta": schema.META,
     "errors": ("message", "traceback", "full", "place", "rule", "node", "loop", "other"),
 }
@@ -152,6 +153,8 @@ def marked(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Sto
         text = f"load {m('artifacts.text')}\n"
         t.artifact(kernel, kind, target, text, lines=[(y,)], facts=facts, title=title)
         t.captured(y, m("captured.name"), m("captured.device"), {}, {}, why=m("captured.why"))
+        texts = m("captured_steps.name"), m("captured_steps.device")
+        t.captured_step(kernel, *texts, {}, {}, why=m("captured_steps.why"))
         t.launch(m("launches.name"), m("launches.device"), 10, 500)
         taken_for = {"kernel": m("memory.kernel"), "lines": [m("memory.lines")]}
         t.memory(m("memory.device"), 100, number=1, taken=100, **taken_for)
@@ -214,6 +217,8 @@ def test_a_published_copy_names_files_from_the_folder_of_the_run(
     assert "lovelace" not in said, said[max(0, said.index("lovelace") - 200) :][:300]
     gone = {"meta.cwd", "meta.process", "user_lines.proof"}
     gone |= {f"captured.{field}" for field in ("ast", "variables", "arguments", "launch", "values")}
+    numbers = "context", "before", "after", "replay", "values"
+    gone |= {f"captured_steps.{field}" for field in numbers}
     for column, how in TABLE.items():
         word = re.sub(r"\W", "_", column)
         if how is not How.NUMBER and column not in gone:

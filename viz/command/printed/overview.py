@@ -21,6 +21,7 @@ from viz.command.columns import (
 from viz.command.names import Row, below
 from viz.command.session import since_of
 from viz.terminal import Line, Styled, shell_word
+from viz.views.captured import captured_words
 from viz.views.process import STRIDE
 from viz.views.rules.cost import cost_of, costliest
 from viz.views.run import Run
@@ -85,11 +86,10 @@ def run_lines(run: Row) -> Iterator[Line]:
         )
     )
     captured = run.get("captured") or {"kernels": 0}  # exported before there were any
-    if captured["kernels"]:
-        kernels = _kernels(run, captured["kernels"])
+    if words := captured_words(captured):
         yield (
             Styled("values: ", "changed"),
-            f"it holds what {kernels} read in the run, {size(captured['bytes'])}",
+            f"it holds what {words} read in the run, {size(captured['bytes'])}",
         )
     if run["commit"]:
         changed = f", {plural(run['dirty'], 'file')} changed" if run["dirty"] else ""

@@ -250,12 +250,19 @@ step 2 = kernel E_64(b0, b0, b2)
       ],
     });
     expect(plan.steps[1]!.arguments.map((a) => a.buffer)).toEqual([0, 0, 2]);
-    expect(plan.left).toBe(1);
+    expect([plan.draws, plan.varies]).toEqual([1, true]);
     expect(bytesOfPlan(plan)).toBe(1536);
+  });
+
+  it("has copies between memory", () => {
+    const { steps, draws, varies } = planOf(TEXT.replace(/step 0.*/, "step 0 = copy(b0, b2)"))!;
+    expect([steps[0]!.kernel, steps[0]!.arguments.map((a) => a.buffer)]).toEqual([null, [0, 2]]);
+    expect([steps.length, draws, varies]).toEqual([2, 1, false]);
   });
 
   it("is refused where it is none", () => {
     expect(planOf("")).toBeNull();
+    expect(planOf(TEXT.replace("random numbers drawn", "copy(b0)"))).toBeNull();
     expect(planOf(TEXT.replace("b0, b1[64:128]", "b0, b9"))).toBeNull();
     expect(planOf(TEXT.replace("b1 = ", "b7 = "))).toBeNull();
     expect(planOf(TEXT.replace("b0, b1[64:128]", "nonsense"))).toBeNull();

@@ -15,6 +15,7 @@ import type { SearchIndex, SearchResult } from "./messages/search";
 import type { Tiles } from "./messages/tile";
 import type { TimelineData } from "./messages/timeline";
 import type { ShadersOrWhy } from "./messages/trials/shaders";
+import type { StepValues } from "./messages/trials/stepvalues";
 import type { Checks, PassVerdicts } from "./messages/trials/verdicts";
 
 /** The values that each question about a run takes, and what it gives. */
@@ -57,6 +58,8 @@ export interface Answers {
   emulated: { takes: [context: number]; gives: Emulation[] };
   /** A kernel compiled for the GPU of a browser, in an exported file. */
   shaders: { takes: [context: number]; gives: ShadersOrWhy };
+  /** What the memory of a captured step held before and after a replay in the run. */
+  stepValues: { takes: [context: number]; gives: StepValues };
   /** What one rule did in the whole run: tries, declines and matches by pass, and where it matched. */
   rulePage: { takes: [rule: number]; gives: RulePage };
   /** How long the tries of each rule took in one pass, the longest first. */
@@ -100,6 +103,7 @@ export const PATHS: Record<keyof Answers, string> = {
   acted: "/acted/{context}?action={action:text}",
   emulated: "/emulated/{context}",
   shaders: "/shaders/{context}",
+  stepValues: "/step-values/{context}",
   rulePage: "/rule-page?rule={rule}",
   passRules: "/pass-rules/{rewrite}",
   lineage: "/lineage/{scope}",

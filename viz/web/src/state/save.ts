@@ -4,7 +4,7 @@ import { asProblem, FIRST_RUN, isAbort, type ExportHow } from "../data/backend";
 import { follow } from "../data/jobs";
 import type { Exported } from "../data/messages/job";
 import { allData, announce, reportProblem } from "./actions";
-import { bytes } from "./format";
+import { bytes, plural } from "./format";
 import { kernelCount, openRuns, run, runName } from "./state";
 
 /** Saves `file` under a name that any system takes. */
@@ -20,13 +20,15 @@ export function saveFile(file: Blob, name: string, ending: string): void {
 /** How far the export is, in the server's words ("40%, passes: 3 of 9"); null while there is none. */
 export const exporting = signal<string | null>(null);
 
-/** "values captured of 2 kernels, up to 3.1 MB more"; null where the run has none. In the file they
+/** "values captured of 2 kernels and 1 step, up to 3.1 MB more"; null where the run has none. In the file they
  * are compressed, and then base64, which takes 4 bytes for 3. */
 export const capturedWords = computed<string | null>(() => {
   const kept = run.value?.captured;
-  if (!kept?.kernels) return null;
+  const steps = kept?.steps ?? 0;
+  if (!kept || (!kept.kernels && !steps)) return null;
+  const of = [kept.kernels ? kernelCount(kept.kernels) : "", steps ? plural(steps, "captured step") : ""];
   const more = bytes(Math.ceil((4 * kept.bytes) / 3));
-  return `values captured of ${kernelCount(kept.kernels)}, up to ${more} more`;
+  return `values captured of ${of.filter(Boolean).join(" and ")}, up to ${more} more`;
 });
 
 /** Of the whole run, as it is, with the texts of the targets. */

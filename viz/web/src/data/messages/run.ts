@@ -59,9 +59,9 @@ export interface Run {
   };
   /** Another trace was recorded in the place of this one, which is shown as it was. Missing in exports. */
   replaced?: boolean;
-  /** Of how many kernels the trace holds values of the run, of how many it was to hold them, and the
-   * bytes. Missing in older exports. */
-  captured?: { kernels: number; leftOut: number; bytes: number };
+  /** Of how many kernels and captured steps the trace holds values of the run, of how many kernels it
+   * was to hold them, and the bytes. Missing in older exports. */
+  captured?: { kernels: number; steps?: number; leftOut: number; bytes: number };
   problems: Problem[];
   /** Contexts of kernels that were compiled on request. Missing in older exports. */
   compilations?: number[];
@@ -69,6 +69,8 @@ export interface Run {
   emulated?: number[];
   /** Kernels that were compiled for the GPU of a browser. Missing in older exports. */
   shaders?: number[];
+  /** Contexts of captured steps of which the trace holds values. Missing in older exports. */
+  stepValues?: number[];
   devices: string[];
   editable: Editable[];
   /** The text of its kernels that a browser with WebGPU can run; null for none. Missing in older exports. */

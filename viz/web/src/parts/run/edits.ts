@@ -64,6 +64,14 @@ export function missingFor(column: string): string {
 }
 
 export const editOf = (column: string): Edit | undefined => edits.value.get(nameOf(column));
+
+/** The text for the GPU of this browser that the reader has changed in a kernel; undefined where there is none. */
+export function browserEdit(context: number): Edit | undefined {
+  const { file = "", browser = null } = run.peek() ?? {};
+  const edit = browser ? edits.peek().get(`${file} ${context} ${columnKey(browser)}`) : undefined;
+  return edit && edit.text !== edit.base ? edit : undefined;
+}
+
 export const isOpening = (column: string): boolean => opening.value.has(nameOf(column));
 
 /** A column of the current kernel that can be edited, the one that is being edited first. */

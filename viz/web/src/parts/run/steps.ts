@@ -3,11 +3,13 @@ import { computed, effect, signal } from "@preact/signals";
 import { asProblem, DataError, isAbort } from "../../data/backend";
 import type { ApiProblem } from "../../data/messages/job";
 import type { Shaders } from "../../data/messages/trials/shaders";
+import type { StepValues } from "../../data/messages/trials/stepvalues";
 import { data } from "../../state/actions";
-import { rows, runKey } from "../../state/state";
+import { rows, run, runKey } from "../../state/state";
 import { planOf } from "../../webgpu/values/plan";
 import { type StepResult, stepHere } from "../../webgpu/stepHere";
 import { COMPILERS } from "../kernel/versions";
+import { browserEdit } from "./edits";
 import { askGpuName, consent, kernelHere } from "./here";
 
 /** The kind of the text of a captured step (core/capturereport.py). */
@@ -21,9 +23,24 @@ export const capturedSteps = computed(() =>
     .map(({ id, name }) => ({ context: id, name: name.replace(NAME, "") })),
 );
 
+/** What came of a step, and how it was run. */
+export interface StepOutcome {
+  result: StepResult;
+  /** Random draws on the way whose numbers are not those of the run. */
+  draws: number;
+  /** Kernels that ran with the reader's text. */
+  edited: string[];
+  /** Why some values are generated in place of those of the run; "" where none is, or none were captured. */
+  why: string;
+  /** Whether its kernels have variables, which are the largest ones here. */
+  varies: boolean;
+  /** By name, the contexts of its kernels. */
+  contexts: ReadonlyMap<string, number>;
+}
+
 type State =
   | { kind: "running"; said: string }
-  | { kind: "done"; result: StepResult; left: number }
+  | ({ kind: "done" } & StepOutcome)
   | { kind: "error"; error: ApiProblem };
 
 /** By context, what came of it. */
@@ -57,17 +74,47 @@ export async function runStepHere(context: number): Promise<void> {
         "It may be of another version, or damaged.",
       );
     const kernels = new Map<string, Shaders>();
-    const names = [...new Set(plan.steps.map((step) => step.kernel))];
+    const contexts = new Map<string, number>();
+    const edited: string[] = [];
+    const names = [...new Set(plan.steps.map((step) => step.kernel))].filter((name) => name !== null);
     for (const [i, name] of names.entries()) {
       say(`compiling ${i + 1} of ${names.length}`);
       const row = rows.peek().find((r) => r.label === "kernel" && r.name === name && !r.target);
-      if (row) kernels.set(name, await kernelHere(row.id, COMPILERS, say, mine.signal));
+      if (!row) continue;
+      const edit = browserEdit(row.id);
+      const found = await kernelHere(row.id, edit ?? COMPILERS, say, mine.signal);
+      contexts.set(name, row.id);
+      kernels.set(name, edit ? { ...found, made: { ...found.made, text: edit.text } } : found);
+      if (edit) edited.push(name);
     }
-    const result = await stepHere(plan, kernels, say, mine.signal);
-    if (!mine.signal.aborted) put(context, { kind: "done", result, left: plan.left });
+    say("reading the values");
+    const { values, why } = await valuesOf(context, mine.signal);
+    const result = await stepHere(plan, kernels, values, say, mine.signal);
+    const isWhole = result.memory.every(({ began }) => began !== "generated");
+    if (!mine.signal.aborted)
+      put(context, {
+        ...{ kind: "done", result, edited, contexts },
+        ...{ draws: values && isWhole ? 0 : plan.draws, why: isWhole ? "" : why },
+        varies: plan.varies,
+      });
   } catch (thrown) {
     if (isAbort(thrown) || mine.signal.aborted) put(context, null);
     else put(context, { kind: "error", error: asProblem(thrown, "captured step") });
+  }
+}
+
+/** What the trace holds of the step's memory. A file may have had no room for it. */
+async function valuesOf(
+  context: number,
+  signal: AbortSignal,
+): Promise<{ values: StepValues | null; why: string }> {
+  if (!run.peek()?.stepValues?.includes(context)) return { values: null, why: "" };
+  try {
+    const values = await data().stepValues(context, signal);
+    return { values, why: values.why };
+  } catch (thrown) {
+    if (isAbort(thrown)) throw thrown;
+    return { values: null, why: asProblem(thrown, "captured step").what };
   }
 }
 

@@ -43,9 +43,13 @@ export interface StepTrial {
   /** The distinct programs as the compiler chose them, and without optimizations. */
   made: Shader[];
   plain: Shader[];
-  /** The memory, which begins with generated values. */
+  /** The memory, which begins with values of the run where `begins` has some, else with generated ones. */
   buffers: ShaderArgument[];
-  launches: { shader: number; arguments: StepArgument[] }[];
+  begins: (ArrayBuffer | null)[];
+  /** What memory held after the step in the run, by the number of the buffer. */
+  ends: { buffer: number; bytes: ArrayBuffer }[];
+  /** `shader` null: the second argument is copied into the first one. */
+  launches: { shader: number | null; arguments: StepArgument[] }[];
   seconds: number;
 }
 
@@ -57,11 +61,25 @@ export interface StepArgument {
   written: boolean;
 }
 
+/** How far two contents of a buffer are apart, and its element that is furthest off. */
+export interface Apart {
+  buffer: number;
+  error: number;
+  /** The largest magnitude, at least 1. */
+  magnitude: number;
+  at: number;
+  got: number;
+  wanted: number;
+}
+
 export interface Stepped {
   /** Of each buffer that is written, how far both sets are apart; null: not compared. */
-  outputs: { buffer: number; error: number; magnitude: number }[] | null;
-  /** Microseconds of the whole step. */
+  outputs: Apart[] | null;
+  /** Of each buffer of `ends`, how far it is from the run. */
+  recorded: Apart[];
+  /** Microseconds of the whole step, and of one launch of each program, many in a row. */
   us: number[];
+  kernels: number[];
 }
 
 export type Ask =

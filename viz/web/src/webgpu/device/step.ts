@@ -5,7 +5,7 @@ import { reader } from "../values/dtypes";
 import { generated } from "../values/generated";
 import { USAGE } from "./flags";
 import { GpuProblem } from "../values/problem";
-import type { Stepped, StepTrial } from "./protocol";
+import type { Apart, Stepped, StepTrial } from "./protocol";
 import type { Compiled, Session } from "./session";
 
 /** Bytes of memory up to which the step is run with both sets of programs, to compare them. */
@@ -13,14 +13,19 @@ const MOST_COMPARED = 1 << 29;
 const GUARD_BYTES = 64;
 const MOST_TIMES = 200;
 
+/** Of one kernel, ms: each alone, many times in a row. */
+const KERNEL_MS = 40;
+
 interface Launch {
-  pipeline: GPUComputePipeline;
-  group: GPUBindGroup;
-  groups: [number, number, number];
+  /** The number of its program; null: it only copies. */
+  shader: number | null;
+  dispatch: { pipeline: GPUComputePipeline; group: GPUBindGroup; groups: [number, number, number] } | null;
   /** Between shared memory and a buffer of the launch's own, where memory cannot be bound as it is. */
   before: Copy[];
   after: Copy[];
 }
+
+type Given = StepTrial["launches"][number]["arguments"];
 
 interface Copy {
   from: GPUBuffer;
@@ -41,8 +46,8 @@ class Side {
     private readonly session: Session,
     private readonly trial: StepTrial,
   ) {
-    this.memory = trial.buffers.map((of) => {
-      const held = generated(of);
+    this.memory = trial.buffers.map((of, i) => {
+      const held = trial.begins[i] ?? generated(of);
       return this.make(held.byteLength + GUARD_BYTES, USAGE.STORAGE | USAGE.COPY_DST, held);
     });
   }
@@ -54,7 +59,9 @@ class Side {
       this.pipelines.set(shader, await this.session.compiled(shader));
     }
     for (const { shader, arguments: given } of this.trial.launches)
-      this.launches.push(this.launch(shaders[shader]!, given));
+      this.launches.push(
+        shader === null ? this.copied(given) : this.launch(shader, shaders[shader]!, given),
+      );
   }
 
   private make(size: number, usage: number, held: ArrayBuffer | null): GPUBuffer {
@@ -78,9 +85,25 @@ class Side {
     return buffer;
   }
 
-  private launch(shader: Shader, given: StepTrial["launches"][number]["arguments"]): Launch {
+  private copied([to, from]: Given): Launch {
+    if (!to || !from || to.offset % 4 || from.offset % 4) throw this.uneven();
+    const bytes = 4 * Math.ceil(Math.min(to.bytes, from.bytes) / 4);
+    const [source, target] = [this.memory[from.buffer]!, this.memory[to.buffer]!];
+    const copy = { from: source, at: from.offset, to: target, toAt: to.offset, bytes };
+    return { shader: null, dispatch: null, before: [copy], after: [] };
+  }
+
+  private uneven(): GpuProblem {
+    return new GpuProblem(
+      "A part of a buffer begins within a word, where WebGPU cannot copy",
+      this.session.adapter.name,
+      "Run its kernels one by one.",
+    );
+  }
+
+  private launch(number: number, shader: Shader, given: Given): Launch {
     const { pipeline, layout } = this.pipelines.get(shader)!;
-    const made: Launch = { ...{ pipeline, groups: shader.groups, before: [], after: [] }, group: null! };
+    const made: Launch = { shader: number, dispatch: null, before: [], after: [] };
     const bound = new Set<number>();
     const entries = shader.bindings.map(({ binding, kind, bytes, parts }) => {
       if (kind === "uniform") {
@@ -96,12 +119,7 @@ class Side {
       const own = this.make(bytes + GUARD_BYTES, USAGE.STORAGE | USAGE.COPY_DST, null);
       for (const { argument, offset } of parts) {
         const { buffer, offset: at, bytes: taken, written } = given[argument!]!;
-        if (at % 4 || offset % 4)
-          throw new GpuProblem(
-            "A part of a buffer begins within a word, where WebGPU cannot copy",
-            this.session.adapter.name,
-            "Run its kernels one by one.",
-          );
+        if (at % 4 || offset % 4) throw this.uneven();
         const size = 4 * Math.ceil(taken / 4);
         const memory = this.memory[buffer]!;
         made.before.push({ from: memory, at, to: own, toAt: offset, bytes: size });
@@ -110,12 +128,13 @@ class Side {
       }
       return { binding, resource: { buffer: own } };
     });
-    made.group = this.session.device.createBindGroup({ layout, entries });
+    const group = this.session.device.createBindGroup({ layout, entries });
+    made.dispatch = { pipeline, group, groups: shader.groups };
     return made;
   }
 
-  /** Submits the step so many times. */
-  submit(times: number): void {
+  /** Submits the step, or these launches of it, so many times. */
+  submit(times: number, launches: readonly Launch[] = this.launches): void {
     const encoder = this.session.device.createCommandEncoder();
     let pass: GPUComputePassEncoder | null = null;
     const copy = (all: readonly Copy[]): void => {
@@ -126,12 +145,14 @@ class Side {
         encoder.copyBufferToBuffer(from, at, to, toAt, bytes);
     };
     for (let i = 0; i < times; i++)
-      for (const { pipeline, group, groups, before, after } of this.launches) {
+      for (const { dispatch, before, after } of launches) {
         copy(before);
-        pass ??= encoder.beginComputePass();
-        pass.setPipeline(pipeline);
-        pass.setBindGroup(0, group);
-        pass.dispatchWorkgroups(...groups);
+        if (dispatch) {
+          pass ??= encoder.beginComputePass();
+          pass.setPipeline(dispatch.pipeline);
+          pass.setBindGroup(0, dispatch.group);
+          pass.dispatchWorkgroups(...dispatch.groups);
+        }
         copy(after);
       }
     (pass)?.end();
@@ -163,37 +184,54 @@ export async function runStep(
     const [made, plain] = sides;
     progress("comparing");
     const outputs = plain ? await compared(session, trial, made!, plain) : null;
-    return { outputs, us: await timed(session, made!, trial.seconds, progress) };
+    const recorded = await asInTheRun(session, trial, made!);
+    const us = await timed(session, made!, trial.seconds, progress);
+    return { outputs, recorded, us, kernels: await each(session, trial, made!, progress) };
   } finally {
     for (const side of sides) side.close();
   }
 }
 
-async function compared(
-  session: Session,
-  trial: StepTrial,
-  a: Side,
-  b: Side,
-): Promise<NonNullable<Stepped["outputs"]>> {
-  const outputs: NonNullable<Stepped["outputs"]> = [];
+async function compared(session: Session, trial: StepTrial, a: Side, b: Side): Promise<Apart[]> {
+  const outputs: Apart[] = [];
   const written = new Set(
     trial.launches.flatMap((one) => one.arguments.filter((g) => g.written).map((g) => g.buffer)),
   );
   for (const buffer of written) {
-    const { dtype, size } = trial.buffers[buffer]!;
-    const read = reader(dtype);
-    const views = await Promise.all(
-      [a, b].map(async (side) => new DataView(await session.copy(side.memory[buffer]!))),
-    );
-    let [error, magnitude] = [0, 1];
-    for (let i = 0; i < size; i++) {
-      const [x, y] = [read(views[0]!, i), read(views[1]!, i)];
-      error = Math.max(error, apart(x, y));
-      if (Number.isFinite(y)) magnitude = Math.max(magnitude, Math.abs(y));
-    }
-    outputs.push({ buffer, error, magnitude });
+    const [x, y] = await Promise.all([a, b].map((side) => session.copy(side.memory[buffer]!)));
+    outputs.push(furthest(trial, buffer, x!, y!));
   }
   return outputs;
+}
+
+/** What the step has left behind, against what it left in the run. */
+async function asInTheRun(session: Session, trial: StepTrial, side: Side): Promise<Apart[]> {
+  const found: Apart[] = [];
+  for (const { buffer, bytes } of trial.ends)
+    found.push(furthest(trial, buffer, await session.copy(side.memory[buffer]!), bytes));
+  return found;
+}
+
+function furthest(trial: StepTrial, buffer: number, a: ArrayBuffer, b: ArrayBuffer): Apart {
+  const { dtype, size } = trial.buffers[buffer]!;
+  const read = reader(dtype);
+  const [x, y] = [new DataView(a), new DataView(b)];
+  const found: Apart = { buffer, error: 0, magnitude: 1, at: 0, got: 0, wanted: 0 };
+  for (let i = 0; i < size; i++) {
+    const [got, wanted] = [read(x, i), read(y, i)];
+    const error = apart(got, wanted);
+    if (Number.isFinite(wanted)) found.magnitude = Math.max(found.magnitude, Math.abs(wanted));
+    if (i === 0 || error > found.error) Object.assign(found, { error, at: i, got, wanted });
+  }
+  return found;
+}
+
+/** Microseconds of some launches, which are submitted so many times together. */
+async function once(session: Session, submit: (times: number) => void, times: number): Promise<number> {
+  const began = performance.now();
+  submit(times);
+  await session.device.queue.onSubmittedWorkDone();
+  return (1000 * (performance.now() - began)) / times;
 }
 
 /** Microseconds of the step, by the browser's clock around a few of them that are submitted together. */
@@ -203,20 +241,33 @@ async function timed(
   seconds: number,
   progress: (text: string) => void,
 ): Promise<number[]> {
-  const { queue } = session.device;
-  const once = async (times: number): Promise<number> => {
-    const began = performance.now();
-    side.submit(times);
-    await queue.onSubmittedWorkDone();
-    return (1000 * (performance.now() - began)) / times;
-  };
-  const first = await once(1);
+  const step = (times: number): void => side.submit(times);
+  const first = await once(session, step, 1);
   const together = Math.max(1, Math.min(50, Math.round(20_000 / Math.max(1, first))));
   const until = performance.now() + 1000 * seconds;
   const us: number[] = [];
   while (us.length < MOST_TIMES && (us.length < 3 || performance.now() < until)) {
-    us.push(await once(together));
+    us.push(await once(session, step, together));
     if (us.length % 5 === 0) progress(`timing: ${us.length} times`);
+  }
+  return us;
+}
+
+/** Microseconds of one launch of each program, the first one of it in the step. */
+async function each(
+  session: Session,
+  trial: StepTrial,
+  side: Side,
+  progress: (text: string) => void,
+): Promise<number[]> {
+  const us: number[] = [];
+  for (const number of trial.made.keys()) {
+    progress(`timing kernel ${number + 1} of ${trial.made.length}`);
+    const launch = side.launches.filter(({ shader }) => shader === number).slice(0, 1);
+    const kernel = (times: number): void => side.submit(times, launch);
+    const first = await once(session, kernel, 1);
+    const together = Math.floor((1000 * KERNEL_MS) / Math.max(1, first));
+    us.push(together < 2 ? first : await once(session, kernel, Math.min(1000, together)));
   }
   return us;
 }

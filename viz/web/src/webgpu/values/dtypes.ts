@@ -1,4 +1,5 @@
 /** Elements in memory, little-endian, as numbers and back: one row per dtype. */
+import { GpuProblem } from "./problem";
 
 interface Float {
   /** Bits of the significand, with the one that is not stored. */
@@ -112,13 +113,16 @@ export const INTEGERS: Readonly<Partial<Record<string, Integer>>> = {
 /** Bytes of an element. */
 export function bytesOf(dtype: string): number {
   const known = FLOATS[dtype] ?? INTEGERS[dtype];
-  if (!known) throw new Error(`${dtype} cannot be held by WebGPU`);
+  if (!known) throw missing(dtype);
   return known.bytes;
 }
 
 /** Reads an element as a number. */
 export function reader(dtype: string): (view: DataView, i: number) => number {
   const known = FLOATS[dtype] ?? INTEGERS[dtype];
-  if (!known) throw new Error(`${dtype} cannot be held by WebGPU`);
+  if (!known) throw missing(dtype);
   return known.read;
 }
+
+const missing = (dtype: string): GpuProblem =>
+  new GpuProblem(`WebGPU has no ${dtype}`, "WebGPU", "Use float32 in the program.");

@@ -4,12 +4,13 @@ import { bytesOf } from "./dtypes";
 export interface PlanBuffer {
   dtype: string;
   size: number;
-  /** "input 0", "kept" or "made in this step". */
+  /** "input 0", "kept", "changed in this step" or "made in this step". */
   role: string;
 }
 
 export interface PlanStep {
-  kernel: string;
+  /** Its name; null: the second argument is copied into the first one. */
+  kernel: string | null;
   /** Which buffer each argument is, and the elements of it. */
   arguments: { buffer: number; from: number; size: number }[];
 }
@@ -17,18 +18,20 @@ export interface PlanStep {
 export interface Plan {
   buffers: PlanBuffer[];
   steps: PlanStep[];
-  /** Steps that are no kernels: copies, and random numbers drawn. */
-  left: number;
+  /** How often random numbers are drawn on the way. */
+  draws: number;
+  /** Whether launches have values of variables: kernels for browsers run with the largest ones. */
+  varies: boolean;
 }
 
 const BUFFER = /^b(\d+) = (\w+)\[(\d+)\] .*?; (.+)$/;
-const STEP = /^step (\d+) = (?:kernel (\w+)\((.*?)\)|.*)/;
+const STEP = /^step \d+ = (?:(?:kernel (\w+)|copy)\((.*?)\)(  \w+=)?|.*)/;
 const ARGUMENT = /^b(\d+)(?:\[(\d+):(\d+)\])?$/;
 const MOST = 100_000;
 
 /** The plan; null where the text is none. */
 export function planOf(text: string): Plan | null {
-  const plan: Plan = { buffers: [], steps: [], left: 0 };
+  const plan: Plan = { buffers: [], steps: [], draws: 0, varies: false };
   for (const line of text.split("\n").slice(1, MOST)) {
     const buffer = BUFFER.exec(line);
     if (buffer) {
@@ -40,10 +43,10 @@ export function planOf(text: string): Plan | null {
     const step = STEP.exec(line);
     if (!step) continue;
     if (step[2] === undefined) {
-      plan.left++;
+      plan.draws++;
       continue;
     }
-    const given = (step[3] ?? "").split(", ").map((one) => {
+    const given = step[2].split(", ").map((one) => {
       const [, number, from, to] = ARGUMENT.exec(one) ?? [];
       const of = number === undefined ? undefined : plan.buffers[Number(number)];
       if (!of) return null;
@@ -51,10 +54,16 @@ export function planOf(text: string): Plan | null {
       return { buffer: Number(number), from: begin, size: Number(to ?? of.size) - begin };
     });
     if (given.some((one) => one === null)) return null;
-    plan.steps.push({ kernel: step[2], arguments: given as PlanStep["arguments"] });
+    plan.varies ||= step[3] !== undefined;
+    const kernel = step[1] ?? null;
+    if (kernel === null && given.length !== 2) return null;
+    plan.steps.push({ kernel, arguments: given as PlanStep["arguments"] });
   }
   return plan.buffers.length && plan.steps.length ? plan : null;
 }
+
+/** Whether the step reads what the memory held before it. */
+export const isRead = ({ role }: PlanBuffer): boolean => role !== "made in this step";
 
 /** Bytes of all its memory. */
 export const bytesOfPlan = (plan: Plan): number =>

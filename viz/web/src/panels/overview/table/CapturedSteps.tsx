@@ -3,6 +3,9 @@ import { cancelStep, capturedSteps, runStepHere, steps } from "../../../parts/ru
 import { asksConsent } from "../../../parts/run/here";
 import { Consent } from "../../../parts/run/Consent";
 import { micros, plural, short } from "../../../state/format";
+import { run } from "../../../state/state";
+import type { StepResult } from "../../../webgpu/stepHere";
+import { StepResults } from "./StepResults";
 
 /** Steps that are listed. */
 const MOST = 20;
@@ -13,11 +16,17 @@ export function CapturedSteps() {
   return (
     <ul class="steps-here" aria-label="Captured steps">
       {all.slice(0, MOST).map(({ context, name }) => (
-        <li key={context} class="row">
-          <span class="el sp" title={short(name, 300)}>
-            Captured step: {short(name, 60)}
-          </span>
-          <Outcome context={context} />
+        <li key={context}>
+          <div class="row">
+            <span class="el sp" title={short(name, 300)}>
+              Captured step: {short(name, 60)}
+              {run.value?.stepValues?.includes(context) && (
+                <span class="t3"> · with values of the run</span>
+              )}
+            </span>
+            <Outcome context={context} />
+          </div>
+          <Results context={context} />
         </li>
       ))}
       {all.length > MOST && <li class="t3">{all.length - MOST} more are not listed.</li>}
@@ -49,25 +58,35 @@ function Outcome({ context }: { context: number }) {
       {state?.kind === "done" && (
         <span class="num el">
           <b>{micros(state.result.median)}</b> for {plural(state.result.launches, "launch", "launches")}
-          {state.left > 0 && `, ${plural(state.left, "copy or draw", "copies or draws")} left out`}
+          {state.draws > 0 && `, ${plural(state.draws, "random draw")} left out`}
           {" · "}
-          <span class={state.result.equal === false ? "cdel" : "cadd"}>
-            {state.result.equal === null
-              ? "not compared: too large"
-              : state.result.equal
-                ? "✓ as without optimizations"
-                : "≠ differs from the kernels without optimizations"}
-          </span>
+          <Verdict of={state.result} />
         </span>
       )}
       <button
         type="button"
         class="link nw"
-        title="All launches in order, on memory that they share and that begins with generated values"
+        title="All launches in order, on memory that they share: it begins with the values of the run where the trace has them, else with generated ones"
         onClick={() => void runStepHere(context)}
       >
         {state?.kind === "done" ? "Run it again" : "Run it here"}
       </button>
     </>
+  );
+}
+
+function Results({ context }: { context: number }) {
+  const state = steps.value.get(context);
+  return state?.kind === "done" ? <StepResults of={state} /> : null;
+}
+
+/** Against the run, where its values are known, and against the kernels without optimizations. */
+function Verdict({ of: { equal, asRecorded } }: { of: StepResult }) {
+  if (equal === null && asRecorded === null) return <span class="t2">not compared: too large</span>;
+  if (asRecorded === false) return <span class="cdel">≠ differs from the run</span>;
+  if (equal === false)
+    return <span class="cdel">≠ differs from the kernels without optimizations</span>;
+  return (
+    <span class="cadd">{asRecorded ? "✓ as in the run" : "✓ as without optimizations"}</span>
   );
 }
