@@ -1,4 +1,4 @@
-"""`%load_ext uopviz`: the magic `%%viz`, and how graphs of the compiler are displayed.
+"""`%load_ext uopviz`: the magic `%%viz`, and how runs and graphs of the compiler are displayed.
 
 Needs nothing but the IPython that runs it.
 """
@@ -12,6 +12,7 @@ from typing import Any
 from core.errors import UopvizError
 from core.passes.schedule.item import ScheduleItem
 from core.uop.uop import UOp
+from viz.api.run import Run
 from viz.environment import trace_path
 from viz.live import record
 from viz.notebook.shown import schedule_bundle, show, uop_bundle
@@ -46,16 +47,21 @@ def _next_path() -> Path:
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Registers the magic, and the displays of UOps and schedules."""
+    """Registers the magic, and the displays of runs, UOps and schedules."""
 
     def magic(line: str, cell: str) -> Any:
         return viz(line, cell, shell)
 
     shell.register_magic_function(magic, magic_kind="cell", magic_name="viz")
     formatters = shell.display_formatter.mimebundle_formatter
+    formatters.for_type(Run, _run)
     formatters.for_type(UOp, _uop)
     formatters.for_type(ScheduleItem, _item)
     formatters.for_type(list, _listed)
+
+
+def _run(run: Run, **_: Any) -> dict[str, str]:
+    return show(run).bundle
 
 
 def _uop(root: UOp, **_: Any) -> dict[str, str]:
@@ -76,5 +82,5 @@ def _listed(items: list[Any], **_: Any) -> dict[str, str] | None:
 def unload_ipython_extension(shell: Any) -> None:
     """Takes it all back."""
     shell.magics_manager.magics["cell"].pop("viz", None)
-    for known in (UOp, ScheduleItem, list):
+    for known in (Run, UOp, ScheduleItem, list):
         shell.display_formatter.mimebundle_formatter.pop(known, None)

@@ -24,6 +24,11 @@ class Shown:
         self._bundle = bundle
 
     @property
+    def bundle(self) -> dict[str, str]:
+        """Its forms by media type."""
+        return {**self._bundle}
+
+    @property
     def text(self) -> str:
         """As text."""
         return self._bundle["text/plain"]
@@ -34,7 +39,7 @@ class Shown:
         return self._bundle.get("text/html", "")
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        return {**self._bundle}
+        return self.bundle
 
     def _repr_html_(self) -> str | None:
         return self.html or self._bundle.get("image/svg+xml")

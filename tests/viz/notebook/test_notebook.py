@@ -125,3 +125,21 @@ def test_graphs_and_schedules_are_pictures_and_text(trace: Path) -> None:
         assert "<svg" in uopviz.show(kernel)._repr_mimebundle_()["image/svg+xml"]
         step = run.matches()[0]
         assert unescape(uopviz.show(step).text) == step.after.text
+
+
+def test_the_extension_displays_a_run_and_a_node_and_takes_it_back(dist: Path, trace: Path) -> None:
+    kinds: dict[type, Any] = {}
+    formatter = SimpleNamespace(for_type=kinds.__setitem__, pop=kinds.pop)
+    shell = SimpleNamespace(
+        register_magic_function=lambda *_, **__: None,
+        display_formatter=SimpleNamespace(mimebundle_formatter=formatter),
+        magics_manager=SimpleNamespace(magics={"cell": {}}),
+    )
+    uopviz.load_ipython_extension(shell)
+    with uopviz.open(trace) as run:
+        forms = kinds[uopviz.Run](run, include=None, exclude=None)
+        steps = f"{run.facts['totals']['steps']:,} steps"
+    assert steps in forms["text/plain"] and "<iframe" in forms["text/html"]
+    assert "image/svg+xml" in kinds[UOp](UOp.variable("a", 0, 9) + 1)
+    uopviz.unload_ipython_extension(shell)
+    assert not kinds
