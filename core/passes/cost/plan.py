@@ -77,6 +77,14 @@ def plain(nest: Nest) -> Plan:
     return Plan(ones, ones, ones, order)
 
 
+def lanes_of_opts(n: int) -> bool:
+    """Whether opts can do so many iterations at once: each does at most WIDEST of them."""
+    for k in range(WIDEST, 1, -1):
+        while n % k == 0:
+            n //= k
+    return n == 1
+
+
 def opts_of(nest: Nest, plan: Plan) -> tuple[Opt, ...]:
     """The opts that make a kernel run as planned."""
     found: list[Opt] = []

@@ -13,7 +13,7 @@ from typing import Final
 from core.hardware.cpu import Cpu
 from core.passes.cost.cpu import Predicted, predicted
 from core.passes.cost.nest import Nest
-from core.passes.cost.plan import LANES, LONGEST, Plan, plain
+from core.passes.cost.plan import LANES, LONGEST, Plan, lanes_of_opts, plain
 from core.target import Target
 
 MOST: Final = 160
@@ -73,7 +73,8 @@ class _Search:
         yield base
         for i in self._outer:
             if any(a.strides[i] == 1 for a in self._nest.accesses):
-                for n in _parts(self._nest.loops[i].size, 2 * self._wide)[:2]:
+                parts = _parts(self._nest.loops[i].size, 2 * self._wide)
+                for n in [n for n in parts if lanes_of_opts(n)][:2]:
                     yield replace(base, upcast=_set(base.upcast, i, n), lead=self._lead(i))
                 for n in (2 * self._wide, self._wide):
                     if self._nest.loops[i].size % n and n < 2 * self._nest.loops[i].size:

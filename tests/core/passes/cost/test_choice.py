@@ -61,6 +61,19 @@ def test_every_candidate_applies_and_is_predicted_as_it_then_is() -> None:
                 assert 0.4 < apart < 2.5, f"seed {seed}: {candidate.plan}"
 
 
+def test_lengths_that_no_opt_has() -> None:
+    """17 iterations fit into two vectors of 512 bits, but an opt does 16 at most at once."""
+    wide = targets["x86-64-v4"]
+    for n in (17, 23, 31, 34, 19 * 29):
+        nest = read(kernel_of(Tensor.empty(n) * 2))
+        for candidate in candidates(nest, wide, cpu_of(wide.name)):
+            made = 1
+            for opt in opts_of(nest, candidate.plan):
+                if opt.op is OptOps.UPCAST and isinstance(opt.arg, int):
+                    made *= opt.arg
+            assert made == max(candidate.plan.upcast)
+
+
 @pytest.mark.parametrize("grown", [(128, 64, 64), (64, 128, 64), (64, 64, 128)])
 def test_more_work_takes_longer(grown: tuple[int, int, int]) -> None:
     assert best(read(kernel_of(product(*grown)))) > best(read(kernel_of(product(64, 64, 64))))
