@@ -111,7 +111,7 @@ def _best(series: list[Values], low: int, high: int) -> tuple[int, int, int] | N
     where its sides do not differ."""
     if high - low < 2:
         return None
-    whole = np.concatenate(series[low:high])
+    whole = _limited(np.concatenate(series[low:high]))
     scores = _scores(whole, np.cumsum([len(values) for values in series[low : high - 1]]))
     place = int(np.argmax(scores))
     if scores[place] <= SCORE:
@@ -136,9 +136,7 @@ def _scores(whole: Values, ends: np.ndarray[Any, np.dtype[np.int64]]) -> Values:
 
 
 def _score(a: Values, b: Values) -> float:
-    """The difference of both sides over its standard error. Outliers count no further than to
-    three quartile distances from the median."""
-    a, b = _limited(a), _limited(b)
+    """The difference of both sides over its standard error."""
     difference = abs(float(a.mean() - b.mean()))
     if not difference:
         return 0.0
@@ -151,6 +149,8 @@ def _score(a: Values, b: Values) -> float:
 
 
 def _limited(values: Values) -> Values:
+    """The values of both sides; outliers count no further than to three quartile distances from the
+    median, so that a few that come together are no change."""
     count = len(values)
     low, middle, high = np.partition(values, (count // 4, count // 2, 3 * count // 4))[
         [count // 4, count // 2, 3 * count // 4]

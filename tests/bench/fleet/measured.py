@@ -28,6 +28,8 @@ from viz.fleet.since import METRICS, Found, since
 from viz.read.tracefile import TraceFile
 
 Row = Sequence[object]
+SHORT = 12
+"""Digits of a commit in the tables."""
 SOME = 100
 """Runs that are packed to measure it."""
 QUERIES = {
@@ -103,7 +105,7 @@ def judged(
 ) -> Iterator[Row]:
     """What of the planted changes was named, and what else: rules named with a commit that are not
     the planted one, and that the compilers before and after it called equally often."""
-    commits = {commit_name(one.commit): one for one in PLANTED}
+    commits = {commit_name(one.commit)[:SHORT]: one for one in PLANTED}
     named = {one.commit for one in found}
     yield "planted commits named", f"{len(named & {*commits})} of {len(PLANTED)}", "5"
     yield "other commits named", len(named - {*commits}), "0"

@@ -236,6 +236,18 @@ def test_a_change_is_where_it_is_planted_whatever_its_size(seed: int) -> None:
         assert change.at == 7 or factor == 1.5  # one commit has 5 runs
 
 
+def test_outliers_that_come_together_are_no_change() -> None:
+    choose = random.Random(0)
+
+    def value() -> float:
+        return 25_000.0 if choose.random() < 0.2 else choose.lognormvariate(7, 0.2)
+
+    for _ in range(100):
+        series = [[value() for _ in range(3)] for _ in range(30)]
+        series[-1] = [25_000.0, 25_001.0, value()]
+        assert changes(series) == []
+
+
 def test_two_runs_that_agree_are_no_change() -> None:
     choose = random.Random(0)
     for _ in range(300):
