@@ -1,4 +1,5 @@
-"""What `make nightly` runs: everything, with many random cases and as on lesser processors.
+"""What `make nightly` runs: everything, with many random cases, as on lesser processors, and on
+OPENCL and WEBGPU.
 
 Prints each command before it runs, goes on after a failure, lists all that failed at the end and
 then exits with 1. `python -m tests.nightly [PART ...]` runs only the parts whose title contains one

@@ -147,7 +147,7 @@ def _gradients(program: Program, how: How) -> tuple[list[Array], list[int]]:
     for k in program.outputs:
         value = values[k]
         if dtypes.is_float(value.dtype):
-            weight = Tensor(cotangent(value.shape), device=how.device).cast(wide)
+            weight = Tensor(cotangent(value.shape).astype(wide), device=how.device)
             part = (value.cast(wide) * weight).sum()
             total = part if total is None else total + part
     assert total is not None
