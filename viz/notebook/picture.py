@@ -20,7 +20,7 @@ _TOP: Final = 76
 _NAME: Final = 52
 """Characters of the name of a kernel, with its calls."""
 _TITLE: Final = 90
-_BAR: Final = 200
+_BAR: Final = 150
 """Width of the bar of the kernel with most steps."""
 _INK, _DIM, _FILL = "#1f2328", "#57606a", "#8fa8c8"
 
