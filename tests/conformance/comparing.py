@@ -60,14 +60,14 @@ class Operation:
         return self.name
 
 
-def _present(dtype: np.dtype[Any]) -> np.dtype[Any]:
+def present(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """A dtype; float32 in place of a float64 that the device does not have."""
     return np.dtype(np.float32) if dtype == np.float64 and not has_float64() else dtype
 
 
 def values(shape: Sequence[int], kind: str, op: Operation) -> st.SearchStrategy[np.ndarray]:
     """Arrays of dtype letter `kind`, where the device has it, within the bounds of `op`."""
-    dtype = _present(np.dtype(kind))
+    dtype = present(np.dtype(kind))
     if dtype.kind == "b":
         return hnp.arrays(dtype, tuple(shape), elements=st.booleans())
     if dtype.kind in "iu":
@@ -115,7 +115,7 @@ def same(ours: Any, theirs: torch.Tensor, loose: float = 1.0, exact_dtype: bool 
 
 def check(op: Operation, arrays: Sequence[np.ndarray], **options: Any) -> None:
     """Forward on `arrays`, and backward where they are floats of 32 bits or more."""
-    arrays = [a.astype(_present(a.dtype)) for a in arrays]
+    arrays = [a.astype(present(a.dtype)) for a in arrays]
     mine = [Tensor(a) for a in arrays]
     other = [torch.from_numpy(a.copy()) for a in arrays]
     with np.errstate(all="ignore"):

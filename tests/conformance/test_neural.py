@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core import Tensor, nn
-from tests.conformance.comparing import Operation, check, same, shapes, values
+from tests.conformance.comparing import Operation, check, present, same, shapes, values
 
 
 @given(data=st.data())
@@ -149,7 +149,8 @@ def test_binary_crossentropy(reduction: str) -> None:
 def test_nll_loss(reduction: str, weighted: bool, ignored: int | None, rest: tuple[int]) -> None:
     random = np.random.default_rng(4)
     logs = np.moveaxis(np.log(random.dirichlet(np.ones(5), (7, *rest))), -1, 1).copy()
-    labels, weight = random.integers(0, 5, (7, *rest)), random.uniform(0.5, 2, 5)
+    labels = random.integers(0, 5, (7, *rest))
+    weight = random.uniform(0.5, 2, 5).astype(present(np.dtype(np.float64)))
     op = Operation(
         "nll",
         lambda x: x.nll_loss(
