@@ -7,7 +7,8 @@ import type { ApiProblem } from "../../data/messages/job";
 import type { RunResult } from "../../data/messages/kernel";
 import { micros, plural } from "../../state/format";
 import { run, runKey } from "../../state/state";
-import { gpuName, launchHere } from "./here";
+import { adapter } from "../../webgpu/gpu";
+import { consent, gpuName, launchHere } from "./here";
 import { COMPILERS } from "../kernel/versions";
 
 /** A kernel of the run: how often it was launched, and its median time there, us; null: not known. */
@@ -29,6 +30,8 @@ export interface Replayed {
 export const replayed = signal<readonly Replayed[]>([]);
 /** Which kernel runs, from 1, of how many, and how far it is; null: none. */
 export const replaying = signal<{ at: number; of: number; said: string } | null>(null);
+/** Why this browser runs none of them; null: it may. */
+export const noGpu = signal<ApiProblem | null>(null);
 /** Seconds for the times of one kernel: there may be many. */
 const SECONDS = 0.3;
 let job: AbortController | null = null;
@@ -43,7 +46,10 @@ export async function replayHere(kernels: readonly Recorded[]): Promise<void> {
   const mine = (job = new AbortController());
   const made: Replayed[] = [];
   replayed.value = [];
+  noGpu.value = null;
   try {
+    replaying.value = { at: 1, of: kernels.length, said: "" };
+    if (!(await found(mine.signal))) return;
     for (const [i, of] of kernels.entries()) {
       const say = (said: string): void => {
         if (!mine.signal.aborted) replaying.value = { at: i + 1, of: kernels.length, said };
@@ -65,6 +71,18 @@ export async function replayHere(kernels: readonly Recorded[]): Promise<void> {
   }
 }
 
+/** Whether code may run, and the browser has a GPU for it. */
+async function found(signal: AbortSignal): Promise<boolean> {
+  try {
+    await consent(signal);
+    await adapter();
+    return !signal.aborted;
+  } catch (thrown) {
+    if (!isAbort(thrown) && !signal.aborted) noGpu.value = asProblem(thrown, "WebGPU");
+    return false;
+  }
+}
+
 export function cancelReplay(): boolean {
   if (replaying.peek() === null) return false;
   job?.abort();
@@ -78,6 +96,7 @@ export function startReplay(): void {
     void runKey.value;
     job?.abort();
     replayed.value = [];
+    noGpu.value = null;
     replaying.value = null;
   });
 }

@@ -2,6 +2,7 @@
 import {
   canReplayHere,
   cancelReplay,
+  noGpu,
   replayed,
   replayHere,
   replaying,
@@ -66,6 +67,10 @@ export function Replay() {
       </div>
       {all.length > 0 ? (
         <Results all={all} />
+      ) : noGpu.value ? (
+        <p class="wb-note cdel" role="alert">
+          {noGpu.value.what}. {noGpu.value.hint}
+        </p>
       ) : (
         <p class="wb-note">
           Compares the results and times of this run with those on this machine. Nothing is installed, and
