@@ -37,6 +37,7 @@ class Target:
     float32 and back; `ops`: what it has instructions for, so that nothing calls a library;
     `triple`, `processor`: what LLVM calls it, where LLVM makes its code;
     `requires`: the features, by LLVM's names, that a processor needs to run its code;
+    `features`: those of them that LLVM is told, as the processor's name does not say them;
     `nan_max`: its maximum of floats up to 32 bits is NaN where an operand is;
     `image_side`: texels of the longest side of an image that it reads and writes texels of (0: it
     has plain memory for all); `zero_outside`: it reads 0 outside of an image;
@@ -65,6 +66,7 @@ class Target:
     triple: str = ""
     processor: str = ""
     requires: frozenset[str] = frozenset()
+    features: str = ""
     has_local: bool = False
     shared_bytes: int = 0
     global_max: tuple[int, ...] = ()
@@ -125,6 +127,10 @@ _v3: Final = _v2 | {"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe
 _v4: Final = _v3 | {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}
 
 
+_X86: Final = "x86_64-unknown-linux-gnu"
+_ARM: Final = "aarch64-unknown-linux-gnu"
+
+
 def _cpu(
     name: str,
     title: str,
@@ -132,10 +138,11 @@ def _cpu(
     registers: int,
     processor: str,
     requires: frozenset[str] = frozenset(),
-    x86: bool = True,
+    triple: str = _X86,
 ) -> Target:
     """Leaves out what a level of x86-64 has no instruction for: TRUNC needs SSE4.1, fused
     multiply-add needs FMA, conversion of float16 needs F16C."""
+    x86 = triple == _X86
     return Target(
         name,
         "cpu",
@@ -148,7 +155,7 @@ def _cpu(
         registers=registers,
         unsupported=_fp8 | {dtypes.bfloat16, dtypes.float16},
         convertible=frozenset({dtypes.float16} if not x86 or "f16c" in requires else ()),
-        triple="x86_64-unknown-linux-gnu" if x86 else "aarch64-unknown-linux-gnu",
+        triple=triple,
         processor=processor,
         requires=requires,
         has_fma=not x86 or "fma" in requires,
@@ -246,12 +253,41 @@ def _opencl(name: str, title: str, lacks: frozenset[DType] = frozenset()) -> Tar
     )
 
 
+_HEXAGON: Final = Target(
+    "hexagon",
+    "cpu",
+    "hexagon",
+    "Hexagon DSP with 1024-bit vectors (HVX)",
+    _cpu_ops - {Ops.TRUNC},
+    vector_bytes=128,
+    simd_bytes=128,
+    registers=32,
+    lane_gates=True,
+    unsupported=_fp8 | {dtypes.bfloat16, dtypes.float16, dtypes.float64},
+    triple="hexagon-unknown-linux-musl",
+    processor="hexagonv68",
+    features="+hvxv68,+hvx-length128b",
+    has_fma=False,
+)
+"""Its code is made and compiled; nothing here runs it. A division is a call of LLVM's runtime."""
+
+
 _all: Final = (
     _cpu("x86-64", "x86-64 with 256-bit vectors (level v3)", 32, 16, "x86-64-v3", _v3),
     _cpu("x86-64-v4", "x86-64 with 512-bit vectors", 64, 32, "x86-64-v4", _v4),
     _cpu("x86-64-v2", "x86-64 with SSE4.2: no FMA, no F16C", 16, 16, "x86-64-v2", _v2),
     _cpu("x86-64-v1", "x86-64 with SSE2 only, the baseline", 16, 16, "x86-64"),
-    _cpu("aarch64", "ARM 64-bit", 16, 32, "generic", x86=False),
+    _cpu("aarch64", "ARM 64-bit", 16, 32, "generic", triple=_ARM),
+    _cpu(
+        "aarch64-amx",
+        "ARM 64-bit of Apple, vectors as wide as registers of AMX",
+        64,
+        32,
+        "apple-m1",
+        frozenset({"amx"}),
+        _ARM,
+    ),
+    _HEXAGON,
     _nvidia(75, 48, "NVIDIA Turing"),
     _nvidia(80, 48, "NVIDIA Ampere (A100)"),
     _nvidia(86, 48, "NVIDIA Ampere"),

@@ -50,7 +50,7 @@ def machine_of(target: Target) -> Machine:
 
 def named(target: Target) -> Machine:
     """LLVM's names for `target`, with only the features that it requires."""
-    return Machine(target.triple, target.processor, "")
+    return Machine(target.triple, target.processor, target.features)
 
 
 @lru_cache(maxsize=32)
