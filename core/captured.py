@@ -50,8 +50,8 @@ def unwatch_replays(call: BeforeReplay) -> None:
 
 class Replay:
     """Kernels and random draws in order, with the memory of the inputs that they are for; the
-    BUFFERs that they only read, and those that they write. `first`: as it was captured, where this
-    is for other inputs."""
+    BUFFERs that they only read, and those that they write. `first`: the captured one, where this is
+    for other inputs."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class Replay:
         written: frozenset[UOp],
         first: Replay | None = None,
     ) -> None:
-        self.first = first or self
+        self._first = first
         self.name = ""
         """Of the one that was captured, what it is called."""
         self._steps = steps
@@ -80,6 +80,11 @@ class Replay:
         """Works out what the steps read and write."""
         read, written = touched(steps)
         return cls(tuple(steps), inputs, read, written)
+
+    @property
+    def first(self) -> Replay:
+        """As it was captured. Not a reference of its own: what a replay keeps goes when it does."""
+        return self._first or self
 
     @functools.cached_property
     def number(self) -> int:

@@ -194,6 +194,9 @@ def test_from_the_overview_to_the_wrong_step(wrong: Process, new_page: New) -> N
     e.ready()
     e.wait_address("r", str(pass_named(wrong, "reduce")["id"]))
     expect(e.inspector.get_by_role("heading", name=RULE)).to_be_visible()
+    e.press("c")
+    line(e, "Pass").get_by_role("button").click()  # "Again" where it was checked before
+    expect(line(e, "Pass")).to_contain_text("1 step differs", timeout=SLOW)
     e.page.goto(f"{wrong.page}#kernel={next(r['id'] for r in wrong.rows() if r['name'] == name)}")
     reduce = e.page.locator(".kp-seg").filter(has_text="≠")
     expect(reduce).to_have_attribute("title", re.compile("^reduce: .*1 step differs"))
