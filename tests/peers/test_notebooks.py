@@ -1,9 +1,11 @@
-"""Runs in JupyterLab and in what nbconvert exports, as they are published, in Chromium:
-live, saved, opened again without a server, not trusted. Every cell shows the steps of the trace."""
+"""Runs in JupyterLab, in marimo and in what nbconvert and marimo export, as they are published, in
+Chromium: live, saved, opened again without a server, not trusted. Every cell shows the steps of the
+trace."""
 
 from __future__ import annotations
 
 import json
+import mimetypes
 import os
 import shutil
 import socket
@@ -17,12 +19,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Frame, Page, Request
+from playwright.sync_api import Browser, BrowserContext, Frame, Page, Request, Route
 
 pytestmark = [pytest.mark.nightly, pytest.mark.xdist_group("browser")]
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("jupyterlab", "nbconvert", "ipykernel")
+PACKAGES = ("jupyterlab", "nbconvert", "ipykernel", "marimo")
 RUN = """x = Tensor([[float(i * j % 5) for i in range(8)] for j in range(8)])
 ((x @ x).relu().sum(axis=1) * 1.25).tolist()"""
 CELLS = (
@@ -33,6 +35,53 @@ CELLS = (
     "run.kernels[0]",
     "(Tensor([1.0, 2.0]) * 2).schedule()",
 )
+MARIMO = f"""import marimo
+
+app = marimo.App()
+
+
+@app.cell
+def _():
+    import uopviz
+    from core import Tensor
+
+    return Tensor, uopviz
+
+
+@app.cell
+def _(Tensor, uopviz):
+    with uopviz.record("marimo.viz"):
+        {RUN.replace(chr(10), chr(10) + " " * 8)}
+    trace = "marimo.viz"
+    uopviz.show(trace)
+    return (trace,)
+
+
+@app.cell
+def _(trace, uopviz):
+    run = uopviz.open(trace)
+    uopviz.show(run, height=500)
+    return (run,)
+
+
+@app.cell
+def _(trace, uopviz):
+    uopviz.show(trace)
+    return
+
+
+@app.cell
+def _(run):
+    run.kernels[0]
+    return
+
+
+@app.cell
+def _(Tensor, uopviz):
+    uopviz.show((Tensor([1.0, 2.0]) * 2).schedule())
+    return
+"""
+"""The same cells for marimo."""
 FRAMES = 3
 """Cells that show the run."""
 SECONDS = 60_000
@@ -43,11 +92,12 @@ SECONDS = 60_000
 def programs() -> Path:
     """Those of an environment with the front ends and uopviz."""
     made = ROOT / ".venv" / "peers" / "notebooks"
-    if not (made / ".done").exists():
+    done = made / ".done"
+    if not done.exists() or done.read_text() != " ".join(PACKAGES):
         subprocess.run([sys.executable, "-m", "venv", "--clear", str(made)], check=True)
         pip = [str(made / "bin" / "python"), "-m", "pip", "install", "-q", "-e", str(ROOT)]
         subprocess.run([*pip, *PACKAGES], check=True)
-        (made / ".done").touch()
+        done.write_text(" ".join(PACKAGES))
     return made / "bin"
 
 
@@ -63,6 +113,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     cells += [cell("markdown", f"Paragraph {at}.\n" * 12) for at in range(150)]
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     save(made / "run.ipynb", {"kernelspec": kernel}, cells)
+    (made / "note.py").write_text(MARIMO)
     save(made / "empty.ipynb", {"kernelspec": kernel}, [cell("markdown", "Nothing.")])
     return made
 
@@ -264,3 +315,53 @@ def test_nbconvert(home: Path, programs: Path, context: BrowserContext) -> None:
     assert pages["run"].of_frames == []
     asked = [{url for url in one.all if url.startswith("http")} for one in pages.values()]
     assert asked[0] == asked[1]
+
+
+def in_marimo(page: Page, steps: str) -> None:
+    """All cells as they should be: frames as high as was asked for, over the picture of the
+    facts."""
+    found = alike(page, steps)
+    boxes = [one.frame_element().bounding_box() for one in found]
+    assert [round(box["height"]) for box in boxes if box] == [640, 500, 640]
+    for one in found:
+        assert one.frame_element().evaluate(
+            """e => { const p = e.closest('.uopviz').querySelector('img').getBoundingClientRect();
+            return Math.abs(p.top - e.getBoundingClientRect().top) < 3; }"""
+        )
+
+
+def test_marimo(home: Path, programs: Path, context: BrowserContext) -> None:
+    """As an application."""
+    options = ["--headless", "--no-token", "--port={port}", "note.py"]
+    with serving([str(programs / "marimo"), "run", *options], home, "/health") as address:
+        live = Watched(context)
+        live.page.goto(address, wait_until="commit")
+        live.page.wait_for_selector("iframe[name^=uopviz]", state="attached")
+        in_marimo(live.page, steps_of(home / "marimo.viz"))
+        live.page.screenshot(path=str(home / "marimo.png"))
+        assert live.of_frames == [] and live.errors == []
+        live.page.close()
+
+
+def test_marimo_exports(home: Path, programs: Path, context: BrowserContext) -> None:
+    """What it exports, opened from the disk, shows the same. The front end itself, which such a
+    page asks a public server for, is here that of the package."""
+    command = [str(programs / "marimo"), "--yes", "export", "html", "note.py", "-o", "marimo.html"]
+    subprocess.run(command, cwd=home, env=environment(home), check=True, capture_output=True)
+    (static,) = programs.parent.glob("lib/python*/site-packages/marimo/_static")
+
+    def front_end(route: Route) -> None:
+        file = static / route.request.url.partition("/dist/")[2].partition("?")[0]
+        if file.is_file():
+            kind = mimetypes.guess_type(file.name)[0]
+            allowed = {"access-control-allow-origin": "*"}
+            route.fulfill(path=file, content_type=kind, headers=allowed)
+        else:
+            route.abort()
+
+    context.route(lambda url: url.startswith("http"), front_end)
+    page = Watched(context)
+    page.page.goto((home / "marimo.html").as_uri(), wait_until="commit")
+    in_marimo(page.page, steps_of(home / "marimo.viz"))
+    page.page.screenshot(path=str(home / "marimo_exported.png"))
+    assert page.of_frames == []

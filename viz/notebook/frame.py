@@ -35,6 +35,7 @@ _KEEPER: Final = (
 )
 """Keeps the address of each frame for as long as the notebook is open. On one line, and without
 comments: some front ends lose line ends."""
+_SCRIPT: Final = f"<script>{_KEEPER}</script>"
 
 
 def attribute(text: str) -> str:
@@ -56,21 +57,29 @@ def frame(run: Run, high: int = HIGH) -> tuple[str, str]:
     shown = "".join(f"<div>{escape(line)}</div>" for line in lines)
     kernels = [row for row in run.tree()["rows"] if row["label"] == "kernel"]
     picture = base64.b64encode(facts_picture(title, facts, kernels).encode()).decode()
-    place = "grid-area:1/1;width:100%;border:1px solid #8884;background:none"
+    look = "display:block;width:100%;border:1px solid #8884;background:none"
     # notebooks that do not trust an output leave out the frame and all of its styles but few: then
     # the picture stands alone
     html = (
         f'<div class="uopviz"><div style="font:12px/1.5 system-ui,sans-serif">{shown}</div>'
-        f"<script>{_KEEPER}</script>"
+        f"{_SCRIPT}"
         '<div style="display:grid">'
         f'<img alt="{attribute(said)}" style="grid-area:1/1;max-width:100%" '
         f'src="data:image/svg+xml;base64,{picture}">'
+        # the place is that of an element of its own: some notebooks put one around each frame
+        '<div style="grid-area:1/1">'
         f'<iframe name="uopviz-{secrets.token_hex(8)}" title="{attribute(said)}" '
-        f'sandbox="allow-scripts allow-downloads" style="{place};height:{high}px" '
-        f'loading="lazy" srcdoc="{attribute(made.html)}"></iframe></div></div>'
+        f'sandbox="allow-scripts allow-downloads" style="{look};height:{high}px" '
+        f'loading="lazy" srcdoc="{attribute(made.html)}"></iframe></div></div></div>'
     )
     hint = f"{show_command(run.path)}: more in a terminal"
     return html, "\n".join(lines if left else [*lines, hint])
+
+
+def without_script(html: str) -> str:
+    """What `frame` made, for notebooks that take no frame away on scrolling, and that put HTML with
+    a script into a frame of their own, which is too low for it."""
+    return html.replace(_SCRIPT, "", 1)
 
 
 def _facts(run: Run) -> str:

@@ -11,7 +11,7 @@ from core.uop.uop import UOp
 from viz.api.graph import MOST_DRAWN, Graph
 from viz.api.run import Kernel, Pass, Run, Step
 from viz.api.run import open as open_run
-from viz.notebook.frame import HIGH, frame
+from viz.notebook.frame import HIGH, frame, without_script
 from viz.share.drawing import MAX_LABEL, PLAIN, Drawing, Edge, Node
 from viz.share.svg import MAX_NODES, svg_text
 from viz.views.store import Store
@@ -43,6 +43,13 @@ class Shown:
 
     def _repr_html_(self) -> str | None:
         return self.html or self._bundle.get("image/svg+xml")
+
+    def _mime_(self) -> tuple[str, str]:
+        """What marimo asks for: a media type and what is of it."""
+        if self.html:
+            return "text/html", without_script(self.html)
+        kind = "image/svg+xml" if "image/svg+xml" in self._bundle else "text/plain"
+        return kind, self._bundle[kind]
 
     def __repr__(self) -> str:
         return self.text
