@@ -110,9 +110,8 @@ class UOp(Arithmetic, Movement, Variables):
     the user's line and call that asked for it ("file:line call") and takes no part in identity.
     Neither do `serial`, with which observers that number nodes count them from 1, and `users`: the
     nodes with this one among their sources, as far as an index of graphs has noted them. `below`
-    has the bit of each op in the graph of the node, and `settled` that of each matcher that is
-    known to leave the graph as it is (`PatternMatcher.settles`). `terms` are those of a sum, once a
-    rule has asked for them.
+    has the bit of each op in the graph of the node. `terms` are those of a sum, once a rule has
+    asked for them.
     """
 
     __slots__ = (
@@ -129,7 +128,6 @@ class UOp(Arithmetic, Movement, Variables):
         "op",
         "origin",
         "serial",
-        "settled",
         "src",
         "tag",
         "terms",
@@ -142,7 +140,6 @@ class UOp(Arithmetic, Movement, Variables):
     origin: str | None
     serial: int
     below: int
-    settled: int
     terms: tuple[list[tuple[UOp, int]], int] | None
     users: Users[UOp]
     _shape: Shape | None
@@ -174,7 +171,7 @@ class UOp(Arithmetic, Movement, Variables):
         self.origin = creating.origin if origin is _IN_FORCE else origin
         if self.origin is None and creating.find is not None:
             self.origin = creating.find()
-        self.serial = self.settled = 0
+        self.serial = 0
         try:
             below = OP_BITS[op]
             for s in src:

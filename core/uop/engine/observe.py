@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Final, NamedTuple, ParamSpec, Protocol, TypeVar, cast
 
+from core.uop.engine.settled import Known, know, known_now
 from core.uop.engine.visits import Visits
 from core.uop.patterns.matcher import PatternMatcher
 from core.uop.patterns.rule import Rule
@@ -184,11 +185,14 @@ class context:
     def __init__(self, name: str, kind: str = "group", **meta: object) -> None:
         self._name, self._kind, self._meta = name, kind, meta
         self._observer: Observer | None = None
+        self._known: Known | None = None
 
     def __enter__(self) -> context:
         self._observer = attached()
         if self._observer is not None:
             self._observer.context_begin(self._name, self._kind, self._meta)
+        self._known = known_now()
+        know({})
         return self
 
     def rename(self, name: str) -> None:
@@ -202,6 +206,7 @@ class context:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        know(self._known)
         if self._observer is not None:
             self._observer.context_end(error)
 

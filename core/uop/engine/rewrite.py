@@ -17,6 +17,7 @@ from core.errors import RewriteLoopError, UopvizError
 from core.helpers import REWRITE_LIMIT
 from core.uop.engine.errors import Waiting, endless, loop_of, no_node, other_type, raised
 from core.uop.engine.observe import Observer, attached
+from core.uop.engine.settled import Known, know, known_now
 from core.uop.engine.substitute import substituted
 from core.uop.engine.visits import Visits, noting
 from core.uop.facts.uses import Uses
@@ -119,12 +120,11 @@ class _Walk:
             0 if self.bottom is None else self.bottom.roots
         )
         """The bits of ops that rules may begin with: a graph with none of them stays as it is."""
-        self.settles = self.settled = 0
-        """The bit of nodes that the rules leave as they are; the same, where it is to be set."""
-        plain = self.policy is None and ctx is None
-        if plain and self.top is None and self.bottom is not None:
-            self.settles = self.bottom.settles
-            self.settled = 0 if gate is not None else self.settles
+        self.settled: set[UOp] = set()
+        """Nodes that the rules are known to leave as they are."""
+        plain = self.policy is None and ctx is None and self.top is None
+        self.settles = plain and self.bottom is not None and self.bottom.settles
+        """Whether those are kept for later rewrites, as far as they are the same for each."""
         self.asking: Uses[UOp] = nobody if creating.uses is program else creating.uses
         self.rule: Rule | None = None
         self.node: UOp | None = None
@@ -151,7 +151,9 @@ class _Walk:
             place = caller_place(2)
             observer.rewrite_begin(self.name, self.sink, self.shown, self.bottom_up, place)
         creating.uses = self.asking
+        known = known_now()
         try:
+            self._use(known)
             if first:
                 self.sink = substituted(observer, self.sink, first)
             self._fixed_point(self.sink, outcome)
@@ -166,11 +168,19 @@ class _Walk:
             raise
         finally:
             creating.origin, creating.uses = origin, asking
+            know(known)
         result: UOp = outcome[self.sink]
         if observer is not None:
             self._tell_visits(observer)
             observer.rewrite_end(result, None, None, None)
         return result
+
+    def _use(self, known: Known | None) -> None:
+        """Goes on with what is known; a rewrite outside of any other, and of contexts, begins."""
+        if known is None:
+            know(known := {})
+        if self.settles and self.bottom is not None:
+            self.settled = known.setdefault(self.bottom, set())
 
     def _tell_visits(self, observer: Observer) -> None:
         if self.gate is not None or self.kept:
@@ -196,7 +206,8 @@ class _Walk:
         if self.policy is not None:
             attempt = functools.partial(self._attempt_limited, self.policy, attempt)
             attempt_top = functools.partial(self._attempt_limited, self.policy, attempt_top)
-        roots, settles, settled = self.roots, self.settles, self.settled
+        roots, settled = self.roots, self.settled
+        settles = self.settles and gate is None
         stack: list[Any] = [root]
         waiting, limit = 0, REWRITE_LIMIT.value
         while stack:
@@ -212,7 +223,7 @@ class _Walk:
                 if not n.below & roots or not (gate is None or gate(n)):
                     outcome[n] = n
                     continue
-                if n.settled & settles:
+                if n in settled:
                     outcome[n] = n
                     if observer is not None:
                         self.kept.append(n)
@@ -233,7 +244,7 @@ class _Walk:
                     if known is _UNSEEN:
                         if not s.below & roots:
                             outcome[s] = s
-                        elif s.settled & settles:
+                        elif s in settled:
                             outcome[s] = s
                             if observer is not None:
                                 self.kept.append(s)
@@ -279,7 +290,8 @@ class _Walk:
                     limit = self._check_depth(stack, waiting)
                 continue
             outcome[n] = outcome[m] = m
-            m.settled |= settled
+            if settles:
+                settled.add(m)
 
     def _follow(
         self,

@@ -6,7 +6,6 @@ that a node which no rule can match costs one lookup. Never walks a graph.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Self
 
@@ -19,7 +18,6 @@ from core.uop.patterns.rule import Rule, Variant
 from core.uop.patterns.upat import UPat
 from core.uop.uop import UOp
 
-_settling = itertools.count()
 LONGEST_KEY = 3
 """Nodes with more sources are looked up by the set of the sources' ops."""
 
@@ -44,13 +42,13 @@ class PatternMatcher:
         self._lookup: dict[tuple[Any, ...], tuple[Variant, ...]] = {}
         self.roots = sum(bit for bit, some in zip(OP_BITS, self._by_op, strict=True) if some)
         """The bits of the ops that a pattern may begin with."""
-        self.settles = 0
-        """A bit that marks nodes whose graph no rule would change, where that is kept."""
+        self.settles = False
+        """Whether it is kept which nodes no rule would change (`core/uop/engine/settled.py`)."""
 
     def settling(self) -> Self:
-        """Itself. Of each node that a rewrite leaves as it is, that is kept from here on: the rules
-        look at nothing but the node and what is below it. Costs a bit of every node."""
-        self.settles = self.settles or 1 << next(_settling)
+        """Itself. Of each node that a rewrite leaves as it is, that is kept for the next ones: the
+        rules look at nothing but the node and what is below it."""
+        self.settles = True
         return self
 
     def __add__(self, other: PatternMatcher) -> PatternMatcher:

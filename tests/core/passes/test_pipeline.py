@@ -8,13 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import core.compile
 import core.passes
 from core import Tensor
 from core.helpers import Context
 from core.passes.pipeline import PASSES, lower_kernel
 from core.passes.schedule import pipeline as schedule
 from core.target import Target, targets
-from core.uop import Ops, UOp
+from core.uop import Ops, PatternMatcher, UOp
 from core.uop.engine.observe import NullObserver, observing
 from core.uop.kernelinfo import KernelInfo, Opt, OptOps
 from tests.core.passes import kernels
@@ -166,3 +167,27 @@ def test_a_large_kernel_is_shared_between_cores() -> None:
     program = lower_kernel(kernels.elementwise((1 << 20,)).ast, CPU)
     kinds = [u.arg[1].name for u in program if u.op is Ops.RANGE]
     assert kinds == ["THREAD"]
+
+
+class Begun(NullObserver):
+    """The rewrites, nested ones too, and the nodes that they began with, which so stay."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.nodes: list[UOp] = []
+
+    def rewrite_begin(
+        self, name: str, sink: UOp, matcher: PatternMatcher, bottom_up: bool, caller: str
+    ) -> None:
+        self.names.append(name)
+        self.nodes += sink.toposort()
+
+
+def test_passes_of_a_kernel_are_the_same_whatever_was_compiled_before() -> None:
+    first, second = Begun(), Begun()
+    for observer in (first, second):
+        with observing(observer):
+            execute(kernels.padded(5, 7), CPU)
+            vars(core.compile)["_kept"].cache_clear()
+    assert first.names.count("given") > 3
+    assert first.names == second.names

@@ -195,3 +195,25 @@ def test_both_directions_agree_here(u: UOp) -> None:
     """These rules meet in the same result from both directions only where they are confluent."""
     simple = PatternMatcher([CHANGES.rules[2], CHANGES.rules[4], a_to_b])
     assert graph_rewrite(u, simple) is graph_rewrite(u, simple, bottom_up=True)
+
+
+def test_what_is_told_does_not_depend_on_earlier_work() -> None:
+    """A rule that looks around with a rewrite of its own is tried again in the next context, even
+    where nodes that it left as they are still live; within one, not twice."""
+
+    @rule(UPat(Ops.MUL, name="u"))
+    def looking(u: UOp) -> UOp | None:
+        graph_rewrite(u.src[0], renaming, name="look")
+        return None
+
+    matcher = PatternMatcher([looking], name="looking").settling()
+    u = (c * 3) + b
+    logs = [Log() for _ in range(3)]
+    for log in logs[:2]:
+        with observing(log), context("work"):
+            graph_rewrite(u, matcher, name="pass")
+            graph_rewrite(u, matcher, name="pass")
+    with observing(logs[2]):
+        graph_rewrite(u, matcher, name="pass")
+    begun = [[call[1] for call in log.calls if call[0] == "rewrite"] for log in logs]
+    assert begun == [["pass", "look", "pass"], ["pass", "look", "pass"], ["pass", "look"]]

@@ -15,7 +15,6 @@ import pytest
 
 import viz
 from core import Tensor, compile
-from core.uop.interned import nodes
 from viz.views.store import Store
 from viz.whatif import replaying, worker
 from viz.whatif.isolated import TRACE
@@ -31,7 +30,6 @@ def record(path: Path) -> None:
 @cache
 def _recorded() -> bytes:
     """Recorded once: what is compiled in a process is kept, and not compiled again."""
-    forget_compiled()
     a = Tensor(np.arange(102, dtype=np.float32).reshape(6, 17) / 102).realize()
     b = Tensor(np.arange(85, dtype=np.float32).reshape(17, 5) / 85).realize()
     with TemporaryDirectory() as folder:
@@ -45,15 +43,6 @@ def kernel_named(store: Store, part: str) -> int:
     """The kernel whose name begins like that."""
     rows = store.tree()["rows"]
     return next(r["id"] for r in rows if r["label"] == "kernel" and r["name"].startswith(part))
-
-
-def forget_compiled() -> None:
-    """As in a process that has compiled nothing yet: no program is kept, and no node is known to be
-    left as it is by rules, for which those that look around with a rewrite are not tried."""
-    vars(compile)["_kept"].cache_clear()
-    for ref in [*nodes.values()]:
-        if (node := ref()) is not None:
-            node.settled = 0
 
 
 @contextmanager
@@ -74,7 +63,7 @@ class Here(Executor):
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Of `isolated.work`: the worker's answer."""
         request = args[0]
-        forget_compiled()
+        vars(compile)["_kept"].cache_clear()  # as in a process that has compiled nothing yet
         self.requests.append(request)
         future: Future[Any] = Future()
         with TemporaryDirectory() as folder:
