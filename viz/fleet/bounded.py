@@ -11,7 +11,7 @@ from core.errors import TraceError
 from core.isolation import child
 from core.isolation.client import Worker
 from viz.environment import bytecode_folder
-from viz.fleet.asking import MEMORY_SAID, SECONDS, late
+from viz.fleet.asking import MEMORY, SECONDS, late
 
 LENGTH: Final = 1 << 27
 """Bytes of an answer as JSON."""
@@ -49,7 +49,11 @@ def _asked(request: dict[str, Any], sql: str, seconds: float) -> Rows:
     if answer.much:
         raise TraceError(f"this answer is longer than {LENGTH >> 20} MB", sql, "ask for less rows")
     if answer.ended:
-        raise TraceError(MEMORY_SAID, sql, "ask for less")
+        raise TraceError(
+            f"the process of this query ended without an answer ({answer.ended})",
+            sql,
+            f"ask for less, if it was for want of memory: it may take {MEMORY >> 30} GB",
+        )
     if answer.fault is not None:
         raise answer.fault.raised(TraceError)
     columns, found = answer.result
