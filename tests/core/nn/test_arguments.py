@@ -8,13 +8,12 @@ import pytest
 
 from core import Tensor, nn
 from core.errors import DTypeError
-from core.nn import lr_scheduler as L  # noqa: N812
-from core.nn import optim as O  # noqa: N812
+from core.nn import lr_scheduler, optim
 
 
-def one() -> O.Optimizer:
+def one() -> optim.Optimizer:
     """An optimizer."""
-    return O.SGD([weight()])
+    return optim.SGD([weight()])
 
 
 def weight() -> Tensor:
@@ -23,27 +22,27 @@ def weight() -> Tensor:
 
 
 OPTIMIZERS: tuple[Any, ...] = (
-    O.SGD,
-    O.Adam,
-    O.AdamW,
-    O.NAdam,
-    O.RMSprop,
-    O.Adagrad,
-    O.LARS,
-    O.LAMB,
-    O.Muon,
+    optim.SGD,
+    optim.Adam,
+    optim.AdamW,
+    optim.NAdam,
+    optim.RMSprop,
+    optim.Adagrad,
+    optim.LARS,
+    optim.LAMB,
+    optim.Muon,
 )
 SCHEDULES: dict[Any, tuple[Any, ...]] = {
-    L.LambdaLR: (float,),
-    L.StepLR: (2,),
-    L.MultiStepLR: ([2, 3],),
-    L.ConstantLR: (),
-    L.LinearLR: (),
-    L.ExponentialLR: (0.5,),
-    L.PolynomialLR: (),
-    L.CosineAnnealingLR: (4,),
-    L.CosineAnnealingWarmRestarts: (4,),
-    L.ReduceLROnPlateau: (),
+    lr_scheduler.LambdaLR: (float,),
+    lr_scheduler.StepLR: (2,),
+    lr_scheduler.MultiStepLR: ([2, 3],),
+    lr_scheduler.ConstantLR: (),
+    lr_scheduler.LinearLR: (),
+    lr_scheduler.ExponentialLR: (0.5,),
+    lr_scheduler.PolynomialLR: (),
+    lr_scheduler.CosineAnnealingLR: (4,),
+    lr_scheduler.CosineAnnealingWarmRestarts: (4,),
+    lr_scheduler.ReduceLROnPlateau: (),
 }
 
 
@@ -77,25 +76,34 @@ def _case(source: str, match: str) -> Any:
 @pytest.mark.parametrize(
     ("call", "match"),
     [
-        _case("O.SGD([weight()], lr=-1.0)", "SGD: lr of -1.0"),
-        _case("O.SGD([weight()], lr=float('nan'))", "SGD: lr of nan"),
-        _case("O.SGD([weight()], momentum=-0.1)", "SGD: momentum of -0.1"),
-        _case("O.Adam([weight()], b1=1.0)", "Adam: b1 of 1.0"),
-        _case("O.NAdam([weight()], b2=-0.5)", "NAdam: b2 of -0.5"),
-        _case("O.LAMB([weight()], eps=-1e-8)", "LAMB: eps of -1e-08"),
-        _case("O.RMSprop([weight()], alpha=-1)", "RMSprop: alpha of -1"),
-        _case("O.Adagrad([weight()], lr_decay=-1)", "Adagrad: lr_decay of -1"),
-        _case("O.Muon([weight()], ns_coefficients=(1, 2))", "Muon: 2 ns_coefficients"),
-        _case("O.OptimizerGroup(one(), 3)", "OptimizerGroup of int"),
-        _case("O.OptimizerGroup()", "OptimizerGroup of nothing"),
-        _case("L.StepLR(O.OptimizerGroup(one()), 2)", "StepLR of OptimizerGroup"),
-        _case("L.StepLR(one(), 0)", "StepLR: step_size of 0"),
-        _case("L.CosineAnnealingWarmRestarts(one(), 2, 0)", "Restarts: T_mult of 0"),
-        _case("L.ConstantLR(one(), factor=2.0)", "ConstantLR: factor of 2.0"),
-        _case("L.LinearLR(one(), end_factor=-1)", "LinearLR: end_factor of -1"),
-        _case("L.ReduceLROnPlateau(one(), patience=-1)", "ReduceLROnPlateau: patience of -1"),
-        _case("L.LambdaLR(one(), lambda steps: 'a')", "LambdaLR: the rate after 0 steps is 'a'"),
-        _case("L.ReduceLROnPlateau(one()).step('a')", "ReduceLROnPlateau.step: metrics is 'a'"),
+        _case("optim.SGD([weight()], lr=-1.0)", "SGD: lr of -1.0"),
+        _case("optim.SGD([weight()], lr=float('nan'))", "SGD: lr of nan"),
+        _case("optim.SGD([weight()], momentum=-0.1)", "SGD: momentum of -0.1"),
+        _case("optim.Adam([weight()], b1=1.0)", "Adam: b1 of 1.0"),
+        _case("optim.NAdam([weight()], b2=-0.5)", "NAdam: b2 of -0.5"),
+        _case("optim.LAMB([weight()], eps=-1e-8)", "LAMB: eps of -1e-08"),
+        _case("optim.RMSprop([weight()], alpha=-1)", "RMSprop: alpha of -1"),
+        _case("optim.Adagrad([weight()], lr_decay=-1)", "Adagrad: lr_decay of -1"),
+        _case("optim.Muon([weight()], ns_coefficients=(1, 2))", "Muon: 2 ns_coefficients"),
+        _case("optim.OptimizerGroup(one(), 3)", "OptimizerGroup of int"),
+        _case("optim.OptimizerGroup()", "OptimizerGroup of nothing"),
+        _case("lr_scheduler.StepLR(optim.OptimizerGroup(one()), 2)", "StepLR of OptimizerGroup"),
+        _case("lr_scheduler.StepLR(one(), 0)", "StepLR: step_size of 0"),
+        _case("lr_scheduler.CosineAnnealingWarmRestarts(one(), 2, 0)", "Restarts: T_mult of 0"),
+        _case("lr_scheduler.ConstantLR(one(), factor=2.0)", "ConstantLR: factor of 2.0"),
+        _case("lr_scheduler.LinearLR(one(), end_factor=-1)", "LinearLR: end_factor of -1"),
+        _case(
+            "lr_scheduler.ReduceLROnPlateau(one(), patience=-1)",
+            "ReduceLROnPlateau: patience of -1",
+        ),
+        _case(
+            "lr_scheduler.LambdaLR(one(), lambda steps: 'a')",
+            "LambdaLR: the rate after 0 steps is 'a'",
+        ),
+        _case(
+            "lr_scheduler.ReduceLROnPlateau(one()).step('a')",
+            "ReduceLROnPlateau.step: metrics is 'a'",
+        ),
         _case("nn.Linear(2)", "Linear without out_features"),
         _case("nn.Linear('a', 2)", "Linear: in_features is 'a'"),
         _case("nn.Conv2d(1, 2, 3, dilate=1)", "Conv2d has no argument called dilate"),
@@ -111,12 +119,12 @@ def test_settings_that_mean_nothing(call: Any, match: str) -> None:
 def test_parameters_come_in_anything() -> None:
     w = weight()
     for given in ([w], (w,), (p for p in [w]), {w: 1}.keys()):
-        assert [p is w for p in O.SGD(given).params] == [True]
+        assert [p is w for p in optim.SGD(given).params] == [True]
 
 
 def test_a_plateau_is_told_by_a_tensor() -> None:
     optimizer = one()
-    plateau = L.ReduceLROnPlateau(optimizer, patience=0, factor=0.5)
+    plateau = lr_scheduler.ReduceLROnPlateau(optimizer, patience=0, factor=0.5)
     for figure in (1.0, Tensor([1.0])):
         plateau.step(figure)
     assert optimizer.lr.item() == pytest.approx(0.0005)

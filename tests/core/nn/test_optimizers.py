@@ -58,14 +58,15 @@ def muon(nesterov: bool) -> Step:
     return step
 
 
-O = nn.optim  # noqa: E741
+optim = nn.optim
 CASES: list[tuple[str, Callable[[list[Tensor]], nn.optim.Optimizer], Step]] = [
     *((f"lars {c} {p} {n}",
-       lambda ps, c=c, p=p, n=n: O.LARS(ps, LR, MOMENTUM, WD, n, c, p, tcoef=0.5), lars(c, p, n))
+       lambda ps, c=c, p=p, n=n: optim.LARS(ps, LR, MOMENTUM, WD, n, c, p, tcoef=0.5),
+       lars(c, p, n))
       for c in (False, True) for p in (False, True) for n in (False, True)),
-    *((f"lamb {a}", lambda ps, a=a: O.LAMB(ps, LR, weight_decay=WD, adam=a), lamb(a))
+    *((f"lamb {a}", lambda ps, a=a: optim.LAMB(ps, LR, weight_decay=WD, adam=a), lamb(a))
       for a in (False, True)),
-    *((f"muon {n}", lambda ps, n=n: O.Muon(ps, LR, MOMENTUM, WD, nesterov=n), muon(n))
+    *((f"muon {n}", lambda ps, n=n: optim.Muon(ps, LR, MOMENTUM, WD, nesterov=n), muon(n))
       for n in (False, True)),
 ]  # fmt: skip
 

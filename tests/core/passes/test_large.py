@@ -38,7 +38,9 @@ PROGRAMS: dict[str, Callable[[], Tensor]] = {
     "sum": lambda: Tensor.empty(65536, 40000, dtype="int8").sum(),
     "column sums": lambda: Tensor.empty(3_000_000_000, 2, dtype="int8").sum(0),
     "maximum": lambda: Tensor.empty(1, 3_000_000_000, dtype="int8").expand(2, -1).max(1),
-    "found": lambda: (Tensor.arange(3_000_000_000, dtype="int64") == Tensor.empty(5, 1, dtype="int64")).where(1, 0).sum(1),  # noqa: E501
+    "found": lambda: (
+        Tensor.arange(3_000_000_000, dtype="int64") == Tensor.empty(5, 1, dtype="int64")
+    ).where(1, 0).sum(1),
 }  # fmt: skip
 
 
