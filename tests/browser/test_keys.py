@@ -6,10 +6,11 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from playwright.sync_api import Route, expect
+from playwright.sync_api import expect
 
 from tests.browser.explorer import Explorer
 from tests.browser.fixtures import Pass
+from tests.browser.held import Held
 from tests.browser.served import Process
 
 Open = Callable[..., Explorer]
@@ -151,13 +152,11 @@ def test_a_key_that_comes_too_early_acts_once_the_page_is_ready(
     new_page: Callable[..., Explorer], server: Process
 ) -> None:
     e = new_page()
-    held: list[Route] = []
-    e.page.route("**/api/A/tree*", lambda route: held.append(route))
+    held = Held(e.page, "**/api/A/tree*")
     e.page.goto(f"{server.url}#v=graphs")
     expect(e.subject).to_be_visible()
     e.press("c")
     expect(e.page.locator(".status .said")).to_contain_text("as soon as the page is ready")
-    e.page.unroute("**/api/A/tree*")  # what was held goes on
-    assert held
+    held.let_go()
     e.ready()
     expect(e.page.get_by_role("dialog", name=re.compile("Check"))).to_be_visible()

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Route, expect
+from playwright.sync_api import expect
 
 from tests.browser.explorer import Explorer
 from tests.browser.fixtures import Pass
+from tests.browser.held import Held
 from tests.browser.served import PROGRAMS, Process, environment, record, serve
 
 Open = Callable[..., Explorer]
@@ -204,14 +205,12 @@ def test_another_run_can_be_opened_and_left_again(
     runs = e.page.get_by_role("region", name="Recent runs")
     expect(runs.get_by_role("button")).to_contain_text(["small.py"])
     expect(runs).not_to_contain_text("Back to")
-    held: list[Route] = []
-    e.page.route("**/api/A/traces/open", lambda route: held.append(route))
+    held = Held(e.page, "**/api/A/traces/open")
     runs.get_by_role("button", name="small.py").click()
     said = e.page.locator(".notices").get_by_role("status")
     expect(said).to_have_text("Opening small.viz")
     expect(e.page.locator(".notices .progress")).to_be_visible()
-    held[0].continue_()
-    e.page.unroute("**/api/A/traces/open")
+    held.let_go()
     expect(e.page.locator(".status")).to_contain_text("small.viz")
     expect(said).to_have_count(0)
     assert e.address("r") is None  # its number means nothing in this run

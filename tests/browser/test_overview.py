@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Route, expect
+from playwright.sync_api import Locator, expect
 
 import viz
 from tests.browser.explorer import Explorer
 from tests.browser.fixtures import Pass
+from tests.browser.held import Held
 from tests.browser.served import PROGRAMS, Process, run_live, serve
 from tests.browser.test_sizes import OVERHANG
 from viz.write.writer import TraceWriter
@@ -138,14 +139,11 @@ def test_kernels_are_sorted_by_any_column(new_page: New, server: Process) -> Non
 
 def test_what_is_done_while_the_run_is_on_its_way_stays(new_page: New, server: Process) -> None:
     e = new_page()
-    held: list[Route] = []
-    e.page.route(re.compile("/tree[?]"), lambda route: held.append(route))
+    held = Held(e.page, re.compile("/tree[?]"))
     e.page.goto(f"{server.url}#ka=1")
     e.page.get_by_role("button", name="Steps", exact=True).click()
     e.wait_address("ko", "-steps")
-    assert held
-    for route in held:
-        route.continue_()
+    held.let_go()
     e.press("2")  # a page that needs what was on its way
     expect(e.page.get_by_role("slider", name="Step")).to_be_visible()
     e.press("Alt+ArrowLeft")

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from playwright.sync_api import Route, expect
+from playwright.sync_api import expect
 
 from tests.browser.explorer import Explorer
 from tests.browser.fixtures import Pass
+from tests.browser.held import Held
 
 Open = Callable[..., Explorer]
 
@@ -162,8 +163,7 @@ def test_a_source_is_read_by_keyboard(open_page: Open, some_pass: Pass) -> None:
 
 def test_a_walk_waits_for_its_history(open_page: Open, some_pass: Pass) -> None:
     e = open_page(some_pass.at(2))
-    held: list[Route] = []
-    e.page.route("**/api/A/lineage/*", lambda route: held.append(route))
+    held = Held(e.page, "**/api/A/lineage/*")
     selected = some_pass.at(2, f"&s={some_pass.bundle['steps'][1]['result']}&tab=node")
     e.page.evaluate("hash => location.hash = hash", selected)
     expect(e.inspector.get_by_role("tab", name="Node", selected=True)).to_be_visible()
@@ -172,9 +172,7 @@ def test_a_walk_waits_for_its_history(open_page: Open, some_pass: Pass) -> None:
         "Previous event in the node's history", "Previous event in the node's history"
     )  # one walk, not two: the second asks for the same
     expect(e.said).to_have_text("The history is still loading.")
-    e.page.route("**/api/A/lineage/*", lambda route: route.continue_())
-    for route in held:
-        route.continue_()
+    held.let_go()
     e.page.wait_for_function("hash => location.hash !== hash", arg=there)
     assert "s=" in e.page.evaluate("location.hash")
 

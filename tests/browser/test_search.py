@@ -6,9 +6,10 @@ import re
 from collections import Counter
 from typing import Any
 
-from playwright.sync_api import Locator, Route, expect
+from playwright.sync_api import Locator, expect
 
 from tests.browser.explorer import Explorer
+from tests.browser.held import Held
 from tests.browser.served import Process
 
 
@@ -103,8 +104,7 @@ def test_the_cursor_passes_over_names_of_groups(open_page: Any) -> None:
 def test_hits_in_a_run_whose_rows_are_on_their_way(new_page: Any, server: Process) -> None:
     """They are listed once the rows are there: the answer may come first."""
     e: Explorer = new_page()
-    held: list[Route] = []
-    e.page.route(re.compile("/tree[?]"), lambda route: held.append(route))
+    held = Held(e.page, re.compile("/tree[?]"))
     e.page.goto(server.url)
     expect(e.page.locator(".ov-kernels .ov-row").first).to_be_visible()
     with e.page.expect_response(re.compile("/search[?]")):
@@ -112,6 +112,5 @@ def test_hits_in_a_run_whose_rows_are_on_their_way(new_page: Any, server: Proces
         e.page.keyboard.type("MUL(x, y)")
     nodes = e.page.get_by_role("dialog").get_by_role("group", name="Nodes")
     expect(nodes).to_have_count(0)
-    for route in held:
-        route.continue_()
+    held.let_go()
     expect(nodes.get_by_role("option").first).to_be_visible()

@@ -12,6 +12,7 @@ from playwright.sync_api import Locator, expect
 
 from tests.browser.explorer import Explorer, click_line, scrolled_to
 from tests.browser.fixtures import Pass
+from tests.browser.held import Held
 
 Open = Callable[..., Explorer]
 
@@ -332,15 +333,14 @@ def test_a_line_that_is_clicked_before_the_graph_is_there(
     """Its node is selected once the graph has come."""
     group = next(r for r in rows if r["name"] == "group")
     e = new_page(sources=True)
-    held: list[Any] = []
-    e.page.route(f"**/api/A/rewrites/{group['id']}", lambda route: held.append(route))
+    held = Held(e.page, f"**/api/A/rewrites/{group['id']}")
     e.page.goto(f"{server.url}#r={group['id']}&k=0")
     one = e.sources.get_by_role("region", name="Grouping", exact=True)
     one.locator(".cm-line").filter(has_text="; stored: ").first.click()
     expect(e.sources.locator(".src-lights")).to_contain_text("Grouping")
-    assert "s=" not in e.page.url and held
-    for route in held:
-        route.continue_()
+    held.wait()
+    assert "s=" not in e.page.url
+    held.let_go()
     expect(e.inspector.get_by_role("tab", name="Node")).to_contain_text("u")
 
 
