@@ -14,6 +14,10 @@ from hypothesis import HealthCheck, settings
 from tests.in_turn import resting
 from tests.thorough import CASES, left_out, spread
 
+# thousands of processes are started: what one has compiled of Python the next ones read, whatever
+# the environment says
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # opts, and so texts, are those of a usual processor, whatever this one is
 os.environ.setdefault("CPU_MACHINE", "usual")
 # how long an example takes says how busy the machine is

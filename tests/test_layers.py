@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -176,12 +177,25 @@ METHODS = "if TYPE_CHECKING:\n    from core.tensor import Tensor"
 """Methods of Tensor are functions in rooms below the class, and are typed with it."""
 
 
-def imports_of(tree: ast.AST) -> Iterator[tuple[str, int]]:
+def is_methods(node: ast.AST) -> bool:
+    match node:
+        case ast.If(test=ast.Name(id="TYPE_CHECKING")):
+            return ast.unparse(node) == METHODS
+        case _:
+            return False
+
+
+@functools.cache
+def imports_of(tree: ast.Module) -> list[tuple[str, int]]:
     """(module, line) of every import, of those that only a type checker needs, too."""
+    return [*imports_in(tree)]
+
+
+def imports_in(tree: ast.AST) -> Iterator[tuple[str, int]]:
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
-        elif isinstance(node, ast.If) and ast.unparse(node) == METHODS:
+        elif is_methods(node):
             continue
         elif isinstance(node, ast.ImportFrom):
             base = node.module or ""
@@ -190,11 +204,19 @@ def imports_of(tree: ast.AST) -> Iterator[tuple[str, int]]:
                 is_module = inner.with_suffix(".py").exists() or (inner / "__init__.py").exists()
                 yield (f"{base}.{alias.name}" if is_module else base), node.lineno
         else:
-            yield from imports_of(node)
+            yield from imports_in(node)
 
 
 FROM_ABOVE = {"core.uop.late": "methods of UOp whose rules and printer are made of UOps"}
 """Modules that import from above when they are first called, and why."""
+
+
+def is_import_module(node: ast.AST) -> bool:
+    match node:
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+            return name.endswith("import_module")
+        case _:
+            return False
 
 
 def imports_by_name(tree: ast.AST) -> Iterator[tuple[str, int]]:
@@ -202,7 +224,7 @@ def imports_by_name(tree: ast.AST) -> Iterator[tuple[str, int]]:
     tables `_HOMES` and `HOMES` of names that are imported when they are asked for."""
     for node in ast.walk(tree):
         named: list[ast.expr] = []
-        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+        if isinstance(node, ast.Call) and is_import_module(node):
             named = node.args[:1]
         elif isinstance(node, ast.AnnAssign) and ast.unparse(node.target) in ("_HOMES", "HOMES"):
             named = [name for name in ast.walk(node) if isinstance(name, ast.Constant)]
@@ -211,13 +233,16 @@ def imports_by_name(tree: ast.AST) -> Iterator[tuple[str, int]]:
                 yield str(name.value), name.lineno
 
 
-TREES = {module_name(path): ast.parse(path.read_text(encoding="utf-8")) for path in MODULES}
+@functools.cache
+def trees() -> dict[str, ast.Module]:
+    """What each module parses to."""
+    return {module_name(path): ast.parse(path.read_text(encoding="utf-8")) for path in MODULES}
 
 
 def test_imports_point_down() -> None:
     wrong = [
         f"{name}:{line} imports {imported} from above"
-        for name, tree in TREES.items()
+        for name, tree in trees().items()
         for imported, line in (*imports_of(tree), *imports_by_name(tree))
         if imported.split(".")[0] in ("core", "viz") and rank_of(imported) > rank_of(name)
     ]
@@ -228,9 +253,9 @@ def test_imports_point_down() -> None:
 
 def test_no_file_imports_itself_around_others() -> None:
     imports: nx.DiGraph[str] = nx.DiGraph()
-    for own, tree in TREES.items():
+    for own, tree in trees().items():
         by_name = () if own in FROM_ABOVE else imports_by_name(tree)
-        found = {name for name, _ in (*imports_of(tree), *by_name) if name in TREES}
+        found = {name for name, _ in (*imports_of(tree), *by_name) if name in trees()}
         imports.add_edges_from((own, name) for name in found - {own})
     assert imports.number_of_edges() > 1000
     circles = [sorted(c) for c in nx.strongly_connected_components(imports) if len(c) > 1]
@@ -240,8 +265,8 @@ def test_no_file_imports_itself_around_others() -> None:
 def test_no_room_imports_itself_around_others() -> None:
     """Not even as a whole, with the rooms in it: `viz/check` with `viz/check/whole`, ..."""
     rooms: nx.DiGraph[str] = nx.DiGraph()
-    for own, tree in TREES.items():
-        found = {own, *(name for name, _ in imports_of(tree) if name in TREES)}
+    for own, tree in trees().items():
+        found = {own, *(name for name, _ in imports_of(tree) if name in trees())}
         outer = {name: ".".join(name.split(".")[:2]) for name in found if name.count(".") > 1}
         rooms.add_edges_from((outer.get(own, ""), room) for room in {*outer.values()})
     rooms.remove_node("")
@@ -261,7 +286,7 @@ POSIX = {"fcntl", "grp", "pty", "pwd", "resource", "termios", "tty"}
 def test_modules_of_posix_alone_are_imported_conditionally() -> None:
     wrong = [
         f"{name}:{node.lineno} needs a POSIX system"
-        for name, tree in TREES.items()
+        for name, tree in trees().items()
         for node in tree.body
         if isinstance(node, ast.Import | ast.ImportFrom)
         and POSIX
@@ -273,7 +298,7 @@ def test_modules_of_posix_alone_are_imported_conditionally() -> None:
 def test_imports_stand_at_the_top() -> None:
     wrong = [
         f"{name}.{function.name} imports {imported} in line {line}"
-        for name, tree in TREES.items()
+        for name, tree in trees().items()
         for function in ast.walk(tree)
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
         for imported, line in imports_of(function)
@@ -315,14 +340,14 @@ LATE = {
 }
 
 
-def late_imports(tree: ast.AST) -> set[str]:
+@functools.cache
+def late_imports(tree: ast.Module) -> set[str]:
     """The modules of ours that a module names which imports some by name."""
-    calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
-    if not any(ast.unparse(called).endswith("import_module") for called in calls):
+    if not any(map(is_import_module, ast.walk(tree))):
         return set()
     texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
     names = (found[0] for text in texts if isinstance(text, str) and (found := NAME.match(text)))
-    return {name for name in names if name in TREES}
+    return {name for name in names if name in trees()}
 
 
 def within(name: str, rooms: tuple[str, ...]) -> bool:
@@ -330,14 +355,14 @@ def within(name: str, rooms: tuple[str, ...]) -> bool:
 
 
 def test_modules_are_imported_by_name_in_few_places() -> None:
-    assert {name for name, tree in TREES.items() if late_imports(tree)} == {*LATE}
+    assert {name for name, tree in trees().items() if late_imports(tree)} == {*LATE}
 
 
 def test_the_spine_knows_no_compiler() -> None:
     """Imported by name as well; but for the table of adapters."""
     wrong = [
         f"{name} imports {imported}"
-        for name, tree in TREES.items()
+        for name, tree in trees().items()
         if within(name, SPINE)
         for imported in {found for found, _ in imports_of(tree)} | late_imports(tree)
         if imported.split(".")[0] in ("core", "viz")
