@@ -185,8 +185,13 @@ def is_methods(node: ast.AST) -> bool:
             return False
 
 
+STATEMENTS = (ast.stmt, ast.ExceptHandler, ast.match_case)
+"""What statements stand in."""
+NAMES = frozenset(map(module_name, MODULES))
+
+
 @functools.cache
-def imports_of(tree: ast.Module) -> list[tuple[str, int]]:
+def imports_of(tree: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef) -> list[tuple[str, int]]:
     """(module, line) of every import, of those that only a type checker needs, too."""
     return [*imports_in(tree)]
 
@@ -200,10 +205,9 @@ def imports_in(tree: ast.AST) -> Iterator[tuple[str, int]]:
         elif isinstance(node, ast.ImportFrom):
             base = node.module or ""
             for alias in node.names:
-                inner = ROOT / (base + "." + alias.name).replace(".", "/")
-                is_module = inner.with_suffix(".py").exists() or (inner / "__init__.py").exists()
-                yield (f"{base}.{alias.name}" if is_module else base), node.lineno
-        else:
+                inner = f"{base}.{alias.name}"
+                yield (inner if inner in NAMES else base), node.lineno
+        elif isinstance(node, STATEMENTS):
             yield from imports_in(node)
 
 
