@@ -1,9 +1,10 @@
 """Executes FX graphs of a trace, in the Python of the user: the standard library and PyTorch alone.
 
 Reads one request as JSON from standard input: `nodes` with op, dtype, argument, shape and sources,
-`roots` of graphs to compare each with the one before it. Answers with a line of JSON for each. A
-trace is a stranger's: ops are looked up in PyTorch's own tables of operators on tensors, none by a
-name of a module, and nothing is read from files.
+`roots` of graphs to compare each with the one before it; `ordered`: the nodes up to a root are the
+statements of its program, in order. Answers with a line of JSON for each. A trace is a stranger's:
+ops are looked up in PyTorch's own tables of operators on tensors, none by a name of a module, and
+nothing is read from files.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ class Graphs:
         self.torch, self.nodes, self.sample, self.wide = torch, nodes, sample, wide
         self.room = Room() if room is None else room
         self.values: dict[int, Any] = {}
-        self.random: dict[int, frozenset[int]] = {}
+        self.random: dict[int, frozenset[Any]] = {}
 
     def of(self, root: int) -> list[Any]:
         """The values of a graph: its outputs, and what it writes to its inputs."""
@@ -131,26 +132,42 @@ class Graphs:
         if op == "call_module":
             raise CannotError("a module of the program is called")
         arguments = json.loads(arg) if arg else ["$0"]
-        if op == "output":
+        if op in ("output", "results"):
             return self.argument(arguments, given)
+        if op == "number":
+            return arguments[0]
         args = [self.argument(one, given) for one in arguments]
         kwargs = {}
         if args and isinstance(arguments[-1], dict) and "kw" in arguments[-1]:
             kwargs = args.pop()
         if self.is_random(at):
-            self.torch.manual_seed(zlib.crc32(f"{op}{arg}{shape}{sources}".encode()))
-        if op.startswith("aten.copy_."):
-            return args[1].expand_as(args[0]) if hasattr(args[1], "expand_as") else args[1]
-        function = self.function(op, args)
-        written = mutable(function)
-        if written:  # its value, not what happens to what it writes
-            args = [a.clone() if n in written and hasattr(a, "clone") else a
-                    for n, a in enumerate(args)]  # fmt: skip
-        made = function(*args, **kwargs)
+            self.torch.manual_seed(zlib.crc32(self.seed(at).encode()))
+        made = self.called(op, args, kwargs)
         for one in flat(made):
             if hasattr(one, "numel") and one.numel() > _LARGEST:
                 raise CannotError("a tensor is too large")
         return made
+
+    def seed(self, at: int) -> str:
+        """What the random numbers of a node follow from."""
+        op, _, arg, shape, sources = self.nodes[at]
+        return f"{op}{arg}{shape}{sources}"
+
+    def attributes(self, root: int) -> set[str]:
+        """The constants of the module that a graph reads."""
+        del root
+        return set()
+
+    def called(self, op: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """What an op gives: its value, not what happens to what it writes."""
+        if op.startswith("aten.copy_."):
+            return args[1].expand_as(args[0]) if hasattr(args[1], "expand_as") else args[1]
+        function = self.function(op, args)
+        written = mutable(function)
+        if written:
+            args = [a.clone() if n in written and hasattr(a, "clone") else a
+                    for n, a in enumerate(args)]  # fmt: skip
+        return function(*args, **kwargs)
 
     def function(self, op: str, args: list[Any]) -> Any:
         """What an op calls. Raises CannotError."""
@@ -167,7 +184,7 @@ class Graphs:
             return getattr(operator, parts[-1])
         if op == "getitem":
             return operator.getitem
-        if op.startswith(".") and op[1:] in _FUNCTIONS and args:
+        if op.startswith(".") and op[1:].removesuffix("_") in _FUNCTIONS and args:
             return _method(op[1:])
         if parts[0] == "torch" and parts[-1] in _FUNCTIONS:
             for where in (torch.nn.functional, torch):
@@ -191,6 +208,10 @@ class Graphs:
             return int(inner)
         if key == "text":
             return inner
+        if key == "tuple":
+            return tuple(self.argument(one, given) for one in inner)
+        if key == "ellipsis":
+            return ...
         if key == "slice":
             return slice(*(self.argument(one, given) for one in inner))
         if key == "device":
@@ -246,6 +267,52 @@ class Graphs:
             made = torch.where(pick == 1, torch.ones_like(made), made)
             made = torch.where(pick == 2, made * 8, made)
         return made.to(torch.float32).to(torch.float64)
+
+
+class Programs(Graphs):
+    """Values of programs: the nodes up to a root and behind the root before it are the statements
+    of its program, which are executed in order, and what they write is written."""
+
+    def of(self, root: int) -> list[Any]:
+        """The results of a program."""
+        if root in self.values:
+            return flat(self.values[root])
+        statements = range(self.begin(root), root + 1)
+        last = {s: at for at in statements for s in self.nodes[at][4]}
+        drawn: list[str] = []
+        for at in statements:
+            if self.is_random(at):
+                drawn.append(self.nodes[at][0])
+            self.random[at] = frozenset(enumerate(drawn))
+            value = self.value(at)
+            self.room.take(value)
+            self.values[at] = value
+            for s in {*self.nodes[at][4]}:
+                if last[s] == at:
+                    self.room.left += elements(self.values.pop(s))
+        for at in statements[:-1]:
+            self.room.left += elements(self.values.pop(at, None))
+        return flat(self.values[root])
+
+    def begin(self, root: int) -> int:
+        """The first statement of the program with these results."""
+        at = root
+        while at and self.nodes[at - 1][0] != "results":
+            at -= 1
+        return at
+
+    def seed(self, at: int) -> str:
+        """The operation, and how many random ones come before it."""
+        return f"{self.nodes[at][0]}{sum(map(self.is_random, range(self.begin(at), at)))}"
+
+    def attributes(self, root: int) -> set[str]:
+        """The constants of the module that a program reads."""
+        read = (self.nodes[at] for at in range(self.begin(root), root))
+        return {arg for op, _, arg, _, _ in read if op == "get_attr"}
+
+    def called(self, op: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """What a statement gives."""
+        return self.function(op, args)(*args, **kwargs)
 
 
 def operator_of(torch: Any, parts: list[str]) -> Any:
@@ -353,11 +420,12 @@ def raised(error: Exception) -> str:
 
 
 class Judge:
-    def __init__(self, torch: Any, nodes: list[Any]) -> None:
+    def __init__(self, torch: Any, nodes: list[Any], ordered: bool = False) -> None:
         self.torch, self.nodes = torch, nodes
         self.room = Room()
+        kind = Programs if ordered else Graphs
         self.graphs = {
-            wide: [Graphs(torch, nodes, sample, wide, self.room) for sample in range(SAMPLES)]
+            wide: [kind(torch, nodes, sample, wide, self.room) for sample in range(SAMPLES)]
             for wide in (True, False)
         }
 
@@ -410,6 +478,8 @@ class Judge:
         said = compare(self.torch, old, new, share)
         if said and graphs.random[before] != graphs.random[after]:
             raise CannotError("random numbers are drawn otherwise")
+        if said and graphs.attributes(before) != graphs.attributes(after):
+            raise CannotError("the values of constants of the module are not known")
         if said and wide:  # an op that only has a meaning in its own dtype
             graphs = self.graphs[False][sample]
             own = compare(self.torch, graphs.of(before), graphs.of(after), share)
@@ -445,7 +515,7 @@ def main() -> int:
     torch.set_num_threads(1)
     torch.set_grad_enabled(False)
     nodes, roots = request["nodes"], request["roots"]
-    judge = Judge(torch, nodes)
+    judge = Judge(torch, nodes, request.get("ordered") is True)
     for before, after in itertools.pairwise(roots):
         if before == after:
             found = {"kind": "same", "samples": 0, "loose": False}
