@@ -22,6 +22,8 @@ Family = Literal["cpu", "nvidia", "amd", "webgpu", "opencl"]
 
 _transcendental = frozenset({Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.COS, Ops.POW, Ops.THREEFRY})
 
+OF_A_DEVICE: Final = ("buffers", "image_side", "images_read", "images_written")
+"""Fields in which devices of a target may have more than the target."""
 COPIED: Final = (4, 8, 16)
 """Bytes that asynchronous copies are made of, where there are any."""
 
@@ -40,7 +42,9 @@ class Target:
     `features`: those of them that LLVM is told, as the processor's name does not say them;
     `nan_max`: its maximum of floats up to 32 bits is NaN where an operand is;
     `image_side`: texels of the longest side of an image that it reads and writes texels of (0: it
-    has plain memory for all); `zero_outside`: it reads 0 outside of an image;
+    has plain memory for all); `images_read`, `images_written`: how many arguments of a kernel may
+    be images that it reads, and that it writes, where the others are plain memory;
+    `zero_outside`: it reads 0 outside of an image;
     `lane_gates`: a vector load may have a gate for each of its lanes;
     `async_bytes`: how many bytes it copies from global to shared memory while the thread goes on;
     `ldmatrix`: a warp loads matrices of 8 x 8 elements of 16 bits from shared memory together;
@@ -76,6 +80,8 @@ class Target:
     nan_max: bool = False
     lane_gates: bool = False
     image_side: int = 0
+    images_read: int = 0
+    images_written: int = 0
     zero_outside: bool = False
     async_bytes: frozenset[int] = frozenset()
     ldmatrix: bool = False
@@ -89,10 +95,11 @@ class Target:
         return f"Target({self.name})"
 
     def runs(self, other: Target) -> bool:
-        """Whether a device of this target runs code for `other`: for the same, or for one of fewer
-        buffers or of smaller images."""
-        less = other.buffers <= self.buffers and other.image_side <= self.image_side
-        return less and replace(other, buffers=self.buffers, image_side=self.image_side) == self
+        """Whether a device of this target runs code for `other`: for the same, or for one with less
+        of what devices of a target differ in."""
+        own = {name: getattr(self, name) for name in OF_A_DEVICE}
+        less = all(getattr(other, name) <= most for name, most in own.items())
+        return less and replace(other, **own) == self
 
     def alu_lanes(self, dtype: DType) -> int:
         """How many elements of `dtype` one arithmetic instruction takes; at least 1."""
@@ -244,6 +251,8 @@ def _opencl(name: str, title: str, lacks: frozenset[DType] = frozenset()) -> Tar
         registers=64,
         unsupported=_fp8 | {dtypes.bfloat16, dtypes.float16} | lacks,
         image_side=IMAGE_SIDE,
+        images_read=128,
+        images_written=8,
         zero_outside=True,
         has_local=True,
         shared_bytes=32 * 1024,

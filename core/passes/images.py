@@ -38,7 +38,10 @@ def has_images(sink: UOp) -> bool:
     return any(u.op is Ops.DEFINE_GLOBAL and image_of(u) is not None for u in sink.toposort())
 
 
-# targets without images
+# images that are plain memory
+
+Plain = frozenset[int]
+"""Numbers of the arguments whose images are plain memory."""
 
 
 def _plain(place: UOp) -> UOp:
@@ -47,9 +50,9 @@ def _plain(place: UOp) -> UOp:
 
 
 @rule(UPat(Ops.LOAD, src=(_place,), allow_any_len=True, name="load"))
-def load_of_plain_memory(ctx: int, load: UOp, place: UOp) -> UOp | None:
-    """load(image[i]) -> cast(load(memory[i]), float)  for images too large for the target"""
-    if (image := image_of(place)) is None or image.side <= ctx:
+def load_of_plain_memory(ctx: Plain, load: UOp, place: UOp) -> UOp | None:
+    """load(image[i]) -> cast(load(memory[i]), float)  for images that the target cannot have"""
+    if image_of(place) is None or pointer_of(place).arg not in ctx:
         return None
     plain = _plain(place)
     kept = plain.dtype.base.vec(load.dtype.count)
@@ -58,9 +61,9 @@ def load_of_plain_memory(ctx: int, load: UOp, place: UOp) -> UOp | None:
 
 
 @rule(UPat(Ops.STORE, src=(_place, UPat.var("value")), name="store"))
-def store_to_plain_memory(ctx: int, store: UOp, place: UOp, value: UOp) -> UOp | None:
-    """store(image[i], x) -> store(memory[i], cast(x))  for images too large for the target"""
-    if (image := image_of(place)) is None or image.side <= ctx:
+def store_to_plain_memory(ctx: Plain, store: UOp, place: UOp, value: UOp) -> UOp | None:
+    """store(image[i], x) -> store(memory[i], cast(x))  for images that the target cannot have"""
+    if image_of(place) is None or pointer_of(place).arg not in ctx:
         return None
     plain = _plain(place)
     return store.rebuild((plain, value.cast(plain.dtype.base.vec(value.dtype.count))))
@@ -69,12 +72,23 @@ def store_to_plain_memory(ctx: int, store: UOp, place: UOp, value: UOp) -> UOp |
 plain_memory = PatternMatcher([load_of_plain_memory, store_to_plain_memory], name="plain memory")
 
 
-def without_images(sink: UOp, side: int) -> UOp:
-    """The kernel with buffers in place of images that have more than `side` texels along one."""
-    images = [image_of(u) for u in sink.toposort() if u.op is Ops.DEFINE_GLOBAL]
-    if not any(image is not None and image.side > side for image in images):
+def without_images(sink: UOp, target: Target) -> UOp:
+    """The kernel with buffers in place of images that are larger than the target has them, that it
+    both reads and writes, and that are more than a kernel may have."""
+    images: dict[int, ImageDType] = {}
+    moved: dict[Ops, set[int]] = {Ops.LOAD: set(), Ops.STORE: set()}
+    for u in sink.toposort():
+        if u.op in moved and (image := image_of(u.src[0])) is not None:
+            number = pointer_of(u.src[0]).arg
+            images[number] = image
+            moved[u.op].add(number)
+    large = {number for number, image in images.items() if image.side > target.image_side}
+    both = moved[Ops.LOAD] & moved[Ops.STORE]
+    read = sorted(moved[Ops.LOAD] - large - both)[target.images_read :]
+    written = sorted(moved[Ops.STORE] - large - both)[target.images_written :]
+    if not (plain := frozenset((*large, *both, *read, *written))):
         return sink
-    return graph_rewrite(sink, plain_memory, side, name="images: plain memory")
+    return graph_rewrite(sink, plain_memory, plain, name="images: plain memory")
 
 
 # texels

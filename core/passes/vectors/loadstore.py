@@ -259,5 +259,5 @@ def loadstore(sink: UOp, target: Target) -> UOp:
     """The kernel with loads and stores that the target has."""
     if UNSAFE_DISABLE_MASK:
         notice(f"UNSAFE_DISABLE_MASK={UNSAFE_DISABLE_MASK.value}: {UNSAFE_DISABLE_MASK.doc}")
-    sink = without_images(sink, target.image_side)
+    sink = without_images(sink, target)
     return graph_rewrite(sink, moving, Access(target), name="loadstore")

@@ -1,7 +1,8 @@
 """A kernel loaded on an OpenCL device.
 
 Memory that is no buffer of its own, because it does not begin at a multiple that the device asks
-for or lies in the memory of another argument, is copied to a buffer of its own for the launch.
+for or lies in the memory of another argument, is copied to a buffer of its own for the launch. So
+is an image that a kernel has as plain memory.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from core.dtype import ImageDType
 from core.errors import CompileError
 from core.render.opencl import PREFIX
 from core.runtime.allocator import Place
@@ -83,7 +85,8 @@ class OpenClRunner:
             end = buffer.offset + buffer.nbytes
             taken = used.setdefault(id(handle), [])
             apart = all(end <= low or high <= buffer.offset for low, high in taken)
-            if buffer.offset % self._multiple == 0 and apart:
+            kept = isinstance(argument.dtype, ImageDType) or handle.image is None
+            if buffer.offset % self._multiple == 0 and apart and kept:
                 taken.append((buffer.offset, end))
                 given.append(handle.part(buffer.offset, max(1, buffer.nbytes)))
                 continue

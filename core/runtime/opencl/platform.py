@@ -102,7 +102,12 @@ def target_of(device: Any) -> Target:
     )
     for lack in filter(None, lacks):
         raise DeviceError(f"{title(device)} has {lack}", hint="use another device")
-    return replace(target, image_side=image_side(device))
+    return replace(
+        target,
+        image_side=image_side(device),
+        images_read=device.max_read_image_args,
+        images_written=device.max_write_image_args,
+    )
 
 
 def image_side(device: Any) -> int:

@@ -6,7 +6,7 @@ Imports the package when the first adapter is asked for. Never runs a kernel.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -24,21 +24,23 @@ TIMESTAMPS: Final = "timestamp-query"
 _WANTED: Final = (TIMESTAMPS, "shader-f16", "subgroup")
 """Asked for where the adapter has them: texts that a user has written may use the last two."""
 _ORDER: Final = ("DiscreteGPU", "IntegratedGPU", "VirtualGPU", "CPU")
-_BINDINGS: Final = "max-storage-buffers-per-shader-stage"
-_IMAGE_SIDE: Final = "max-texture-dimension-2d"
+_LIMITS: Final = {
+    "buffers": "max-storage-buffers-per-shader-stage",
+    "image_side": "max-texture-dimension-2d",
+    "images_read": "max-sampled-textures-per-shader-stage",
+    "images_written": "max-storage-textures-per-shader-stage",
+}
+"""The adapter's limit that each of the fields `OF_A_DEVICE` of a target is."""
 _RAISED: Final = (
     "max-buffer-size",
     "max-storage-buffer-binding-size",
     "max-uniform-buffer-binding-size",
-    _BINDINGS,
     "max-compute-workgroup-storage-size",
     "max-compute-invocations-per-workgroup",
     "max-compute-workgroup-size-x",
     "max-compute-workgroup-size-y",
     "max-compute-workgroup-size-z",
-    _IMAGE_SIDE,
-    "max-sampled-textures-per-shader-stage",
-    "max-storage-textures-per-shader-stage",
+    *_LIMITS.values(),
 )
 """Limits that are raised to the adapter's, as a page does it (`device/session.ts`)."""
 _opening: Final = threading.Lock()
@@ -46,14 +48,18 @@ _opening: Final = threading.Lock()
 
 @dataclass(frozen=True)
 class Opened:
-    """A logical device of an adapter, what it is called, whether it measures times itself, how many
-    storage buffers a kernel may have, and texels along the longest side of an image."""
+    """A logical device of an adapter, what it is called, whether it measures times itself, and what
+    it has of the fields `OF_A_DEVICE` of a target."""
 
     device: Any
     title: str
     timestamps: bool
-    buffers: int
-    image_side: int
+    limits: Mapping[str, int]
+
+    @property
+    def image_side(self) -> int:
+        """Texels along the longest side of an image."""
+        return self.limits["image_side"]
 
 
 @cache
@@ -108,6 +114,6 @@ def opened(name: str, number: int) -> Opened:
         )
     except Exception as error:
         raise DeviceError(f"{name} cannot be opened: {error}", hint=NO_ADAPTER) from error
-    buffers, side = int(adapter.limits[_BINDINGS]), int(adapter.limits[_IMAGE_SIDE])
-    side = min(side, IMAGE_SIDE)
-    return Opened(device, title(adapter), TIMESTAMPS in features, buffers, side)
+    limits = {name: int(adapter.limits[limit]) for name, limit in _LIMITS.items()}
+    limits["image_side"] = min(limits["image_side"], IMAGE_SIDE)
+    return Opened(device, title(adapter), TIMESTAMPS in features, limits)

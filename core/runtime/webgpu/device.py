@@ -23,8 +23,7 @@ class WebGpuDevice(ComputeDevice):
     def __init__(self, name: str) -> None:
         made = opened(name, int(name.partition(":")[2] or 0))
         self.queue = Queue(name, made)
-        own = {"buffers": made.buffers, "image_side": made.image_side}
-        target = replace(targets["webgpu"], **own)
+        target = replace(targets["webgpu"], **made.limits)
         super().__init__(name, target, WebGpuAllocator(self.queue))
 
     def load(self, program: Program) -> WebGpuRunner:

@@ -264,7 +264,7 @@ def test_an_image_and_its_plain_memory_are_one_argument(kind: ImageDType) -> Non
         (place.store(value), at, at + 1),
         (place.store(value), value, value + 1.0),
     ):
-        after = graph_rewrite(before, plain_memory, 0, name="plain")
+        after = graph_rewrite(before, plain_memory, frozenset({0, 1}), name="plain")
         assert after is not before
         assert Checker().check(before, after).kind == "proved"
         assert Checker().check(before, after.substitute({part: other})).kind == "differs"

@@ -4,6 +4,7 @@ and what the reference and the CPU, which has plain memory, do."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -17,8 +18,10 @@ from core.helpers import Context
 from core.runtime.buffer import Buffer
 from core.runtime.device import Device
 from core.toolchain.program import Program
+from core.uop import Ops, UOp
+from core.uop.kernelinfo import KernelInfo
 from tests import opencl_setup, webgpu_setup
-from tests.core.passes.images import gated_read, numbers
+from tests.core.passes.images import gated_read, loop, numbers
 from tests.fuzzing import seeds
 from tests.on_targets.webgpu import tint
 
@@ -223,6 +226,30 @@ def test_an_image_that_is_too_large_for_the_device_is_plain_memory(device: str) 
     y = np.arange(4 * IMAGE_SIDE, dtype=np.float32)
     kept = (Tensor(y, device=device) * 2).cast(dtypes.imagef((IMAGE_SIDE, 1, 4)))
     np.testing.assert_array_equal((kept + 1).numpy(), y * 2 + 1)
+
+
+def test_images_beyond_those_of_a_kernel_are_plain_memory_for_the_launch(device: str) -> None:
+    """A kernel that stores to more of them than SwiftShader has textures for, with the limits of
+    the device and with less; one that it reads and stores to, too."""
+    target, image, stored = Device[device].written_for, dtypes.imagef((2, 3, 4)), 12
+    texel, lane = loop(6, 0), loop(4, 1)
+    places = [
+        UOp(Ops.DEFINE_GLOBAL, image.ptr(), (), i).index(texel * 4 + lane)
+        for i in range(stored + 4)
+    ]
+    total = sum((p.load() for p in places[stored:]), start=places[0].load())
+    stores = tuple(p.store(total * float(i + 1)) for i, p in enumerate(places[:stored]))
+    sink = UOp.sink(UOp(Ops.GROUP, dtypes.void, stores).end(texel, lane), arg=KernelInfo())
+    given = [random(24) + i for i in range(stored + 4)]
+    wanted = given[0] + np.sum(given[stored:], 0)
+    for limits in (target, replace(target, images_read=2, images_written=3)):
+        program = compile_kernel(sink, limits)
+        memory = [Buffer(device, 24, image).copyin(x.view(np.uint8).data) for x in given]
+        Device[device].load(program)(memory, {}, wait=True)
+        assert all(one.handle.image is not None for one in memory)
+        for i, one in enumerate(memory):
+            expected = wanted * np.float32(i + 1) if i < stored else given[i]
+            np.testing.assert_allclose(one.as_array(), expected, rtol=1e-5)
 
 
 @pytest.mark.parametrize("kind", [dtypes.imagef((5, 3, 4)), dtypes.imageh((5, 3, 4))], ids=str)

@@ -67,10 +67,12 @@ def test_a_device_with_less_is_refused(field: str, value: object, lack: str) -> 
         "extensions": "cl_khr_fp64", "max_work_item_sizes": [256, 256, 64],
         "compiler_available": True, "local_mem_size": 32768, "max_work_group_size": 256,
         "endian_little": True, "image_support": True, "image2d_max_width": 8192,
-        "image2d_max_height": 32768, "name": "small", "platform": SimpleNamespace(name="one"),
+        "image2d_max_height": 32768, "max_read_image_args": 128, "max_write_image_args": 8,
+        "name": "small", "platform": SimpleNamespace(name="one"),
     }  # fmt: skip
     usual = platform.target_of(SimpleNamespace(**fields))
     assert (usual.name, usual.image_side) == ("opencl", 8192)
+    assert (usual.images_read, usual.images_written) == (128, 8)
     assert platform.image_side(SimpleNamespace(**{**fields, "image_support": False})) == 0
     without = SimpleNamespace(**{**fields, "extensions": ""})
     assert platform.target_of(without).name == "opencl-f32"
