@@ -8,6 +8,7 @@ from random import SystemRandom
 
 import pytest
 
+from core.dtype import dtypes
 from core.runtime.device import Device
 
 
@@ -25,8 +26,10 @@ def seeds(config: pytest.Config, count: int, base: int) -> list[int]:
 
 
 def has_float64() -> bool:
-    """Whether the default device computes with it: WebGPU has nothing in its place."""
-    return Device.DEFAULT.partition(":")[0] != "WEBGPU"
+    """Whether the default device computes with it. Devices of OpenCL need not, and WebGPU has
+    nothing in its place."""
+    target = Device[Device.DEFAULT].target
+    return target is None or target.supports(dtypes.float64)
 
 
 def computed(names: Sequence[str]) -> tuple[str, ...]:

@@ -73,6 +73,8 @@ PROGRAMS = "tests/core/tensor/test_random_tensor_programs.py"
 SETTINGS = (("IMAGE", "0"), ("IMAGE", "1"), ("IMAGE", "2"), ("BEAM", "2"))
 ON_DEVICES = 100
 """Programs of each of the tests, with each of the settings."""
+CAPTURED = tuple(f"tests/core/test_jit{name}.py" for name in ("", "_devices", "_writes"))
+"""Calls that are captured and replayed, on one device and on two."""
 CLUSTERS = ("tests/viz/fleet/test_clusters.py", "tests/viz/fleet/test_s3.py")
 """What needs Dask, Ray, and a server of an object store."""
 PROCESSORS = {
@@ -147,7 +149,8 @@ def parts() -> list[Part]:
 
 
 def parts_on_devices() -> list[Part]:
-    """Conformance, a part for each file, and random programs on the devices of `DEVICES`."""
+    """Conformance, a part for each file, random programs, the checks of GPUs, and captured calls,
+    on each of `DEVICES`."""
     found: list[Part] = []
     for device in DEVICES:
         for path in sorted((ROOT / "tests" / "conformance").glob("test_*.py")):
@@ -156,8 +159,11 @@ def parts_on_devices() -> list[Part]:
             found.append(Part(f"conformance on {device}: {path.stem}", command, {"DEV": device}))
         for name, value in SETTINGS:
             title = f"random programs on {device}, {name}={value}"
-            options = (PROGRAMS, "--fuzz", str(ON_DEVICES), "-k", "not several")
+            options = (PROGRAMS, "--fuzz", str(ON_DEVICES))
             found.append(pytest_part(title, *options, DEV=device, **{name: value}))
+        checks = (PYTHON, "-m", "pytest", *LIMIT, "tests/gpu", "--device", device)
+        found.append(Part(f"checks of {device}", checks))
+        found.append(pytest_part(f"captured calls on {device}", *CAPTURED, DEV=device))
     return found
 
 

@@ -15,10 +15,9 @@ import torch
 from core import Tensor
 from core.dtype import DType, dtypes
 from tests.conformance.devices import flushes_subnormals
-from tests.fuzzing import has_float64
 
 Array = np.ndarray[Any, Any]
-FLOATS = (np.float32, *((np.float64,) if has_float64() else ()), np.float16)
+FLOATS = (np.float32, np.float64, np.float16)
 LOST = 256
 """Times the smallest normal float32: results below that may be of subnormal numbers, which may
 count as 0."""

@@ -17,7 +17,7 @@ import torch.nn.functional as F
 from core import Tensor, dtypes
 from core.dtype import DType
 from core.errors import UopvizError
-from tests.conformance.devices import on_devices
+from tests.conformance.devices import on_devices, refusal
 from tests.conformance.every_function import ROWS, Row
 
 Array = np.ndarray[Any, Any]
@@ -144,7 +144,8 @@ def as_theirs(values: Array, dtype: DType) -> torch.Tensor:
 
 def found_wrong(row: Row, dtype: DType, device: str, seed: int = 0) -> str | None:
     """What is wrong with a function of a dtype; None where nothing is. Where the row says that it
-    does not take the dtype, an error of ours is right, and so is what PyTorch has."""
+    does not take the dtype, an error of ours is right, and so is what PyTorch has. Raises the error
+    of a device that has no such dtype."""
     x, y = (values(dtype, row.domain, 2 * seed + k) for k in (1, 2))
     i = np.random.default_rng(seed).integers(0, 3, (3, 4))
     mine = {"x": as_ours(x, dtype, device), "y": as_ours(y, dtype, device)}
@@ -162,6 +163,8 @@ def found_wrong(row: Row, dtype: DType, device: str, seed: int = 0) -> str | Non
         got = eval(row.ours, {**_NAMES, **mine})
         result = got.numpy() if isinstance(got, Tensor) else np.asarray(got)
     except UopvizError as error:
+        if refusal(error):
+            raise
         return f"refused: {str(error).splitlines()[0]}" if takes else None
     of = got.dtype if isinstance(got, Tensor) else dtypes.bool
     return _difference(result, right, of)

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core import Tensor
-from tests.conformance.comparing import Operation, check, same, shapes, values
+from tests.conformance.comparing import Operation, check, present, same, shapes, values
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 Both = tuple[Callable[[Any], Any], Callable[[Any], Any]]
@@ -148,7 +148,7 @@ def test_move(move: Callable[[Draw, tuple[int, ...]], Both], data: st.DataObject
 @given(data=st.data())
 def test_moves_in_a_row(data: st.DataObject) -> None:
     shape = data.draw(shapes(least_axes=1, longest=4))
-    mine = theirs = np.arange(np.prod(shape), dtype=np.float64).reshape(shape)
+    mine = theirs = np.arange(np.prod(shape), dtype=present(np.dtype(float))).reshape(shape)
     mine, theirs = Tensor(mine), torch.from_numpy(theirs)
     for _ in range(data.draw(st.integers(2, 5))):
         move = data.draw(st.sampled_from([permute, reshape, flip, unsqueeze, pad, roll, split]))
@@ -193,7 +193,7 @@ def test_diag(n: int) -> None:
 
 @pytest.mark.parametrize("indexing", ["ij", "xy"])
 def test_meshgrid(indexing: str) -> None:
-    x, y, z = np.arange(3.0), np.arange(4.0), np.arange(2.0)
+    x, y, z = (np.arange(n, dtype=present(np.dtype(float))) for n in (3, 4, 2))
     ours = Tensor(x).meshgrid(Tensor(y), Tensor(z), indexing=indexing)
     theirs = torch.meshgrid(*map(torch.from_numpy, (x, y, z)), indexing=indexing)
     for a, b in zip(ours, theirs, strict=True):

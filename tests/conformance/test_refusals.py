@@ -11,8 +11,10 @@ import torch
 import torch.nn.functional as F
 
 from core import Tensor
-from core.errors import UopvizError
+from core.errors import CompileError, RenderError, UopvizError
+from tests.conformance.devices import refusal
 from tests.conformance.operands import classes, image, index, kernel
+from tests.fuzzing import has_float64
 
 
 @dataclass(frozen=True)
@@ -147,3 +149,15 @@ def test_what_pytorch_refuses(case: Case) -> None:
     with Tensor.train(), pytest.raises(UopvizError) as raised:
         case.ours(Tensor(numbers))
     assert "hint" in str(raised.value), "say what to do"
+
+
+def test_what_the_device_refuses() -> None:
+    """float64, where it has none: with an error that names the node, the line, and what to do."""
+    x = Tensor([0.5, 0.25], dtype="float64")
+    if has_float64():
+        assert (x * 2).tolist() == [1.0, 0.5]
+        return
+    with pytest.raises((CompileError, RenderError)) as raised:
+        (x * 2).tolist()
+    assert refusal(raised.value)
+    assert "test_refusals.py" in raised.value.where

@@ -13,10 +13,12 @@ import pytest
 from core import Tensor, TinyJit, Variable, nn
 from core.errors import RunError
 from core.runtime.buffer import buffer_of
+from core.runtime.device import Device
 from core.uop.call.parts import parts_of
 from core.uop.uop import UOp
 
-TWO = ("CPU", "CPU:1")
+ONE = Device.DEFAULT
+TWO = (ONE, f"{ONE}:1")
 Place = Callable[[Tensor, int | None], Tensor]
 
 
@@ -72,9 +74,9 @@ def test_another_cut_is_another_capture() -> None:
     f = TinyJit(lambda x: (x + 1).realize())
     for _ in range(2):
         f(cut(Tensor.ones(4, 4).contiguous(), 0))
-    with pytest.raises(RunError, match=r"CPU and CPU:1 cut along axis 0, now it is .*axis 1"):
+    with pytest.raises(RunError, match=rf"{ONE} and {ONE}:1 cut along axis 0, now it is .*axis 1"):
         f(cut(Tensor.ones(4, 4).contiguous(), 1))
-    with pytest.raises(RunError, match=r"now it is .* on CPU\n"):
+    with pytest.raises(RunError, match=rf"now it is .* on {ONE}\n"):
         f(Tensor.ones(4, 4).contiguous())
 
 
@@ -147,7 +149,7 @@ def test_random_values_are_cut_like_others() -> None:
     x = cut(Tensor.ones(4, 6), 1)
     for made in (x.rand_like(), x.randn_like(), x.full_like(2), x.ones_like(dtype="int32")):
         assert (made.device, made.axis, made.shape) == (TWO, 1, (4, 6))
-    assert x.rand_like(device="CPU").device == "CPU"
+    assert x.rand_like(device=ONE).device == ONE
     Tensor.manual_seed(1)
     want = Tensor.ones(4, 6).rand_like().numpy()
     Tensor.manual_seed(1)
@@ -167,7 +169,7 @@ def test_the_example_trains_as_on_one_device(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.syspath_prepend(str(path.parent))
     train = runpy.run_path(str(path))["train"]
     monkeypatch.setitem(train.__globals__, "load_digits", _few_digits)
-    alone, together = train(("CPU",), 2), train(TWO, 2)
+    alone, together = train((ONE,), 2), train(TWO, 2)
     assert len(alone) == 8
     np.testing.assert_allclose(together, alone, rtol=1e-4)
     assert alone[-1] < alone[0]
@@ -186,7 +188,7 @@ def test_parameters_of_one_optimizer_on_different_devices(optimizer: Any) -> Non
     start = np.linspace(-1, 1, 8, dtype=np.float32)
     params = [
         Tensor(start).realize(),
-        Tensor(start).to("CPU:1").realize(),
+        Tensor(start).to(TWO[1]).realize(),
         cut(Tensor(start), 0).realize(),
         cut(Tensor(start), None).realize(),
     ]
@@ -196,10 +198,10 @@ def test_parameters_of_one_optimizer_on_different_devices(optimizer: Any) -> Non
             opt.zero_grad()
             total = Tensor(0.0)
             for p in params:
-                total = total + (p * p).sum().to("CPU")
+                total = total + (p * p).sum().to(ONE)
             total.backward()
             opt.step()
-    assert [p.device for p in params] == ["CPU", "CPU:1", TWO, TWO]
+    assert [p.device for p in params] == [*TWO, TWO, TWO]
     for p in params[1:]:
         np.testing.assert_allclose(p.numpy(), params[0].numpy(), rtol=1e-6)
     assert abs(params[0].numpy()).max() < 1

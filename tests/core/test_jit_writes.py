@@ -10,9 +10,10 @@ import pytest
 from core import Tensor, TinyJit, Variable
 from core.errors import RunError
 from core.nn.optim import SGD
+from core.runtime.device import Device
 
 at = Variable("at", 0, 3)
-two = ("CPU:1", "CPU:2")
+two = (f"{Device.DEFAULT}:1", f"{Device.DEFAULT}:2")
 
 
 class State:

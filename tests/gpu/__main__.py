@@ -1,8 +1,8 @@
 """`python -m tests.gpu [DEVICE ...]`: checks the GPUs of this machine, or the devices named.
 
-Each device gets the tests of this folder, then random Tensor programs and kernels under random
-opts. Where there is no GPU, says what was looked for and why it was not found, and exits with 0:
-nothing was checked.
+Each device gets the tests of this folder, then random Tensor programs, with operands in images too
+where it has these, and kernels under random opts. Where there is no GPU, says what was looked for
+and why it was not found, and exits with 0: nothing was checked.
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ from core.runtime.discover import Finding, findings
 
 PROGRAMS = "tests/core/tensor/test_random_tensor_programs.py"
 KERNELS = "tests/core/passes/test_fuzz_opts.py::test_opts_keep_what_is_computed"
+
+IMAGES = ("OPENCL", "WEBGPU")
+"""Kinds of devices that read and write texels."""
 
 
 def gpus(found: list[Finding]) -> list[str]:
@@ -45,16 +48,20 @@ def main(chosen: list[str]) -> int:
     pytest = [sys.executable, "-m", "pytest", "-q"]
     failed: list[str] = []
     for device in devices:
-        runs = (
-            [*pytest, "-rP", "tests/gpu", "--device", device],
-            [*pytest, PROGRAMS, "--fuzz", "250", "-k", "not several"],
-            [*pytest, KERNELS, "--fuzz", "250"],
-        )
+        programs = [*pytest, PROGRAMS, "--fuzz", "250", "-k", "not several"]
+        runs: list[tuple[list[str], dict[str, str]]] = [
+            ([*pytest, "-rP", "tests/gpu", "--device", device], {}),
+            (programs, {}),
+            *([(programs, {"IMAGE": "2"})] if device.partition(":")[0] in IMAGES else []),
+            ([*pytest, KERNELS, "--fuzz", "250"], {}),
+        ]
         print("===", device, name_of(device, found), flush=True)
-        for command in runs:
-            print("===", device, " ".join(command[1:]), flush=True)
-            if subprocess.run(command, env={**os.environ, "DEV": device}, check=False).returncode:
-                failed.append(f"{device}: {' '.join(command[1:])}")
+        for command, variables in runs:
+            said = " ".join([*(f"{k}={v}" for k, v in variables.items()), *command[1:]])
+            print("===", device, said, flush=True)
+            environment = {**os.environ, "DEV": device, **variables}
+            if subprocess.run(command, env=environment, check=False).returncode:
+                failed.append(f"{device}: {said}")
     print("\n".join(["FAILED:", *failed]) if failed else f"checked: {', '.join(devices)}")
     return 1 if failed else 0
 

@@ -32,6 +32,7 @@ from tests.fuzzing import computed, has_float64, seeds
 
 INTS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 ALL = Rules(("bool", *computed((*INTS, "float16", "float32", "float32", "float64"))))
+PRODUCTS = Rules(("bool", *INTS, "float16", *["float32"] * 16), products=12)
 SMOOTH = Rules(("bool", "int32", "float32", "float64", "float64"), smooth=True)
 
 
@@ -46,7 +47,7 @@ def test_programs_as_users_run_them(pytestconfig: pytest.Config) -> None:
     def check(program: Program, _: int) -> None:
         check_forward(program, How())
 
-    fuzz_all(seeds(pytestconfig, 30, 0), ALL, check, again("users_run"))
+    fuzz_all(seeds(pytestconfig, 26, 0), ALL, check, again("users_run"))
 
 
 def test_programs_run_in_other_ways(pytestconfig: pytest.Config) -> None:
@@ -55,7 +56,16 @@ def test_programs_run_in_other_ways(pytestconfig: pytest.Config) -> None:
     def check(program: Program, seed: int) -> None:
         check_forward(program, draw_how(Random(seed)))
 
-    fuzz_all(seeds(pytestconfig, 35, 1000), ALL, check, again("other_ways"))
+    fuzz_all(seeds(pytestconfig, 31, 1000), ALL, check, again("other_ways"))
+
+
+def test_products_of_images(pytestconfig: pytest.Config) -> None:
+    """Matrix products and convolutions, whose operands, and results, are kept in texels."""
+
+    def check(program: Program, seed: int) -> None:
+        check_forward(program, How(flags=(("IMAGE", 1 + seed % 2),)))
+
+    fuzz_all(seeds(pytestconfig, 5, 6000), PRODUCTS, check, again("products_of_images"))
 
 
 def test_programs_run_on_several_devices(pytestconfig: pytest.Config) -> None:

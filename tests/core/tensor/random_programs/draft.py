@@ -63,10 +63,12 @@ def largest(x: Array) -> float:
 @dataclass(frozen=True)
 class Rules:
     """What may be drawn. `smooth`: only what has a derivative nearly everywhere, of floats that
-    are no small whole numbers, so that nothing lies on a kink."""
+    are no small whole numbers, so that nothing lies on a kink. `products`: how many times as often
+    matrix products and convolutions are drawn."""
 
     dtypes: tuple[str, ...]
     smooth: bool = False
+    products: int = 1
 
 
 @dataclass

@@ -28,6 +28,8 @@ from tests.core.tensor.random_programs.numpy_functions import NumpyFunctions
 from tests.core.tensor.random_programs.operations import OPERATIONS, Operation
 
 LETTERS = "abc"
+PRODUCTS = ("matmul", "conv")
+"""Operations whose operands, and results, may be kept in images."""
 OWN, WIDE = NumpyFunctions(wide=False), NumpyFunctions(wide=True)
 EXACT_BITS = 23
 
@@ -107,7 +109,11 @@ def draw_program(rng: Random, rules: Rules, most: int = 14) -> Program:
     """A program of up to that many operations, besides data."""
     draft, statements = Draft(rng, rules), list[Statement]()
     operations = [o for o, _ in OPERATIONS if o.smooth or not rules.smooth]
-    weights = [n for o, n in OPERATIONS if o.smooth or not rules.smooth]
+    weights = [
+        n * (rules.products if o.name in PRODUCTS else 1)
+        for o, n in OPERATIONS
+        if o.smooth or not rules.smooth
+    ]
     for _ in range(rng.randint(1, 2)):
         draft.leaf(draft.shape(), rng.choice(rules.dtypes))
     wanted, tries = rng.randint(1, most), 0

@@ -43,13 +43,15 @@ class How:
         )
 
 
+NUMBERED = ("CPU", "OPENCL", "WEBGPU")
+"""Kinds of devices of which any number can be opened: several may share what computes."""
 CUT_ANEW = 0.15
 """Share of values that are cut anew when made."""
 
 
 def cut(x: Tensor, devices: tuple[str, ...], rng: Random) -> Tensor:
     """A Tensor on several devices, cut along one of the axes that they divide, or not; sometimes by
-    way of others."""
+    way of the CPU, or of several of it."""
     axes = [axis for axis, n in enumerate(x.shape) if n % len(devices) == 0]
     way = rng.random()
     if way < 0.1:
@@ -83,9 +85,11 @@ def draw_how(rng: Random) -> How:
 
 
 def draw_how_on_several(rng: Random) -> How:
-    """As `draw_how`, on two or three devices."""
+    """As `draw_how`, on two or three devices: of the default one's kind where there are always as
+    many."""
     how = draw_how(rng)
-    names = tuple(f"CPU:{i}" for i in range(rng.choice((2, 2, 3))))
+    kind = Device.DEFAULT if Device.DEFAULT in NUMBERED else "CPU"
+    names = tuple(f"{kind}:{i}" for i in range(rng.choice((2, 2, 3))))
     ring = ("RING", rng.randint(0, 2))
     device = tuple(map(Device.canonicalize, names))
     return How(device, how.realize, (*how.flags, ring), rng.randrange(1000))
