@@ -123,7 +123,13 @@ def test_a_kernel_runs_in_an_exported_file_is_edited_and_broken(
     expect(page.locator(".unrun")).to_contain_text("line 1", timeout=30_000)
     for _ in "let broken = nothing;":
         page.keyboard.press("Backspace")
-    page.keyboard.type("// as it was\n")
+    line = _into_body(page)
+    page.keyboard.type("while (data0[0] == data0[0]) { data0[0] = data0[0]; }")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".unrun")).to_contain_text("This loop may never end", timeout=60_000)
+    expect(page.locator(".unrun")).to_contain_text(f"line {line}")
+    page.keyboard.press("Shift+Home")
+    page.keyboard.type("// as it was")
     page.keyboard.press("Control+Enter")
     expect(page.locator(".unrun")).to_have_count(0)
     expect(page.get_by_role("button", name="Result of the run")).to_contain_text("✓ equal")
@@ -210,17 +216,25 @@ def test_a_captured_step_begins_with_values_of_the_run_and_ends_as_there(
     page.keyboard.press("e")
     editor = page.locator(".cm-content").first
     expect(editor).to_be_focused()
-    head = editor.inner_text().splitlines().index(") {")
-    page.keyboard.press("Control+Home")
-    for _ in range(head + 1):
-        page.keyboard.press("ArrowDown")
-    page.keyboard.type("return;\n")
+    _into_body(page)
+    page.keyboard.type("return;")
     page.get_by_role("button", name="Overview", exact=True).click()
     step.get_by_role("button", name="Run it again").click()
     expect(step).to_contain_text("≠ differs from the run", timeout=60_000)
     expect(step).to_contain_text("With your text of r_4_16_12_")
     step.get_by_role("button", name="Copy results of the step as text").click()
     assert abs(_loss(page) - wanted) > 1e-2 * abs(wanted)
+
+
+def _into_body(page: Page) -> int:
+    """Opens an empty line at the start of the function that is edited; its number."""
+    head = page.locator(".cm-content").first.inner_text().splitlines().index(") {")
+    page.keyboard.press("Control+Home")
+    for _ in range(head + 1):
+        page.keyboard.press("ArrowDown")
+    page.keyboard.type("\n")
+    page.keyboard.press("ArrowUp")
+    return head + 2
 
 
 def _loss(page: Page) -> float:

@@ -111,7 +111,7 @@ function one(
             new GpuProblem(
               `The GPU did not answer for ${patience / 1000} seconds`,
               "WebGPU",
-              "The kernel may never end. It was stopped, and the next run gets the GPU anew.",
+              "It takes too long, or never ends. It was given up, and the next run asks for the GPU anew.",
             ),
           ),
         patience,

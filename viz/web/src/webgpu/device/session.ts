@@ -1,9 +1,11 @@
 /** Runs WGSL on the GPU that the browser offers. In a worker, so that a kernel that hangs can be left. */
 import type { Shader, ShaderBinding } from "../../data/messages/trials/shaders";
 import { COMPUTE_STAGE, MAP_READ, USAGE } from "./flags";
+import { STOP } from "../values/counted";
 import { generated } from "../values/generated";
 import { GpuProblem } from "../values/problem";
 import type { Adapter, Trial, Tried } from "./protocol";
+import { Watch } from "./watch";
 
 /** Words behind each buffer that a kernel may write, and what they hold. */
 const GUARD_WORDS = 16;
@@ -80,6 +82,7 @@ export class Session {
         progress(`compiling${trial.sides.length > 1 ? ` ${i + 1} of ${trial.sides.length}` : ""}`);
         programs.push(await this.program(side, memory));
       }
+      for (const side of trial.sides) await this.endsAtAll(side, memory, progress);
       const outputs: ArrayBuffer[][] = [];
       const overrun: [number, number][] = [];
       for (const [i, program] of programs.entries()) {
@@ -111,8 +114,32 @@ export class Session {
     return made.value;
   }
 
-  private async program(shader: Shader, memory: readonly ArrayBuffer[]): Promise<Program> {
-    const { pipeline, layout } = await this.compiled(shader);
+  /** Launches a program once with its loops counted, where one might not end. Raises a GpuProblem where
+   * one does not. */
+  private async endsAtAll(
+    shader: Shader,
+    memory: readonly ArrayBuffer[],
+    progress: (text: string) => void,
+  ): Promise<void> {
+    if (!Watch.counts(shader, this.device)) return;
+    progress("counting the turns of loops");
+    const watch = new Watch(this.device);
+    const program = await this.program(shader, memory, watch);
+    try {
+      await this.checked(() => this.submit(program, 1));
+      await watch.check();
+    } finally {
+      for (const buffer of program.buffers) buffer.destroy();
+      watch.close();
+    }
+  }
+
+  private async program(
+    shader: Shader,
+    memory: readonly ArrayBuffer[],
+    watch: Watch | null = null,
+  ): Promise<Program> {
+    const { pipeline, layout } = await this.compiled(shader, watch);
     const parts = await this.checked(() => shader.bindings.map((one) => this.buffer(one, memory)));
     const group = await this.checked(() =>
       this.device.createBindGroup({
@@ -123,11 +150,20 @@ export class Session {
         })),
       }),
     );
-    return { shader, pipeline, group, buffers: parts };
+    return { shader, pipeline, group, watch, buffers: parts };
   }
 
-  /** The program of a module, and how it binds memory; raises what its compiler says, at its line. */
-  async compiled(shader: Shader): Promise<Compiled> {
+  /** The program of a module, and how it binds memory; raises what its compiler says, at its line. With
+   * `watch`, which it then binds as well, its loops are counted where that is possible. */
+  async compiled(shader: Shader, watch: Watch | null = null): Promise<Compiled> {
+    if (!watch) return this.module(shader, []);
+    const counting = Watch.counts(shader, this.device);
+    // a count may keep threads from meeting at a barrier as WGSL demands: then it is left out
+    const made = counting && (await this.module(counting, [watch.layout]).catch(() => null));
+    return made ?? this.module(shader, [watch.layout]);
+  }
+
+  private async module(shader: Shader, more: readonly GPUBindGroupLayout[]): Promise<Compiled> {
     const layout = this.device.createBindGroupLayout({
       entries: shader.bindings.map((one) => ({
         binding: one.binding,
@@ -149,7 +185,7 @@ export class Session {
     if (invalid) throw new GpuProblem(firstLine(invalid.message), "WGSL", "");
     try {
       const pipeline = await this.device.createComputePipelineAsync({
-        layout: this.device.createPipelineLayout({ bindGroupLayouts: [layout] }),
+        layout: this.device.createPipelineLayout({ bindGroupLayouts: [layout, ...more] }),
         compute: { module, entryPoint: shader.entry },
       });
       return { pipeline, layout };
@@ -204,6 +240,7 @@ export class Session {
     );
     pass.setPipeline(program.pipeline);
     pass.setBindGroup(0, program.group);
+    if (program.watch) pass.setBindGroup(STOP.group, program.watch.group);
     for (let i = 0; i < launches; i++) pass.dispatchWorkgroups(...program.shader.groups);
     pass.end();
     this.device.queue.submit([encoder.finish()]);
@@ -299,6 +336,7 @@ interface Program {
   shader: Shader;
   pipeline: GPUComputePipeline;
   group: GPUBindGroup;
+  watch: Watch | null;
   buffers: GPUBuffer[];
 }
 

@@ -4,9 +4,11 @@ import { apart } from "../values/difference";
 import { reader } from "../values/dtypes";
 import { generated } from "../values/generated";
 import { USAGE } from "./flags";
+import { STOP } from "../values/counted";
 import { GpuProblem } from "../values/problem";
 import type { Apart, Stepped, StepTrial } from "./protocol";
 import type { Compiled, Session } from "./session";
+import { Watch } from "./watch";
 
 /** Bytes of memory up to which the step is run with both sets of programs, to compare them. */
 const MOST_COMPARED = 1 << 29;
@@ -45,6 +47,7 @@ class Side {
   constructor(
     private readonly session: Session,
     private readonly trial: StepTrial,
+    private readonly watch: Watch | null = null,
   ) {
     this.memory = trial.buffers.map((of, i) => {
       const held = trial.begins[i] ?? generated(of);
@@ -56,7 +59,7 @@ class Side {
   async prepare(shaders: readonly Shader[], progress: (text: string) => void): Promise<void> {
     for (const [i, shader] of shaders.entries()) {
       progress(`compiling ${i + 1} of ${shaders.length}`);
-      this.pipelines.set(shader, await this.session.compiled(shader));
+      this.pipelines.set(shader, await this.session.compiled(shader, this.watch));
     }
     for (const { shader, arguments: given } of this.trial.launches)
       this.launches.push(
@@ -151,6 +154,7 @@ class Side {
           pass ??= encoder.beginComputePass();
           pass.setPipeline(dispatch.pipeline);
           pass.setBindGroup(0, dispatch.group);
+          if (this.watch) pass.setBindGroup(STOP.group, this.watch.group);
           pass.dispatchWorkgroups(...dispatch.groups);
         }
         copy(after);
@@ -174,6 +178,7 @@ export async function runStep(
   const taken = trial.buffers.reduce((sum, of) => sum + of.size * 8, 0);
   try {
     for (const shaders of taken > MOST_COMPARED ? [trial.made] : [trial.made, trial.plain]) {
+      await endsAtAll(session, trial, shaders, progress);
       const side = await session.checked(() => new Side(session, trial));
       sides.push(side);
       await session.checked(() => side.prepare(shaders, progress));
@@ -189,6 +194,27 @@ export async function runStep(
     return { outputs, recorded, us, kernels: await each(session, trial, made!, progress) };
   } finally {
     for (const side of sides) side.close();
+  }
+}
+
+/** Runs the step once with loops counted, where one might not end. Raises a GpuProblem where one does not. */
+async function endsAtAll(
+  session: Session,
+  trial: StepTrial,
+  shaders: readonly Shader[],
+  progress: (text: string) => void,
+): Promise<void> {
+  if (!shaders.some((one) => Watch.counts(one, session.device))) return;
+  const watch = new Watch(session.device);
+  const side = await session.checked(() => new Side(session, trial, watch));
+  try {
+    await session.checked(() => side.prepare(shaders, progress));
+    progress("counting the turns of loops");
+    await session.checked(() => side.submit(1));
+    await watch.check();
+  } finally {
+    side.close();
+    watch.close();
   }
 }
 

@@ -53,6 +53,7 @@ function Outcome({ context }: { context: number }) {
       {state?.kind === "error" && (
         <span class="cdel el" title={state.error.hint}>
           {short(state.error.what, 120)}
+          {state.error.where.startsWith("line ") && ` (${state.error.where})`}
         </span>
       )}
       {state?.kind === "done" && (

@@ -127,8 +127,8 @@ export function StepResults({ of }: { of: StepOutcome }) {
           <thead>
             <tr>
               <th>Memory</th>
-              <th>Role</th>
-              <th>Begins with</th>
+              <th class="role">Role</th>
+              <th class="begins">Begins with</th>
               <th class="r">Here</th>
               <th class="r">In the run</th>
               <th>Result</th>
@@ -153,8 +153,8 @@ function Memory({ part: { dtype, size, role, began, ended }, at }: { part: StepP
       <td class="mono">
         b{at} {short(dtype, 12)}[{count(size)}]
       </td>
-      <td>{short(role, 24)}</td>
-      <td>{began && `${began} values`}</td>
+      <td class="role">{short(role, 24)}</td>
+      <td class="begins">{began && `${began} values`}</td>
       <td class="r" title={where}>
         {ended && number(ended.got)}
       </td>
@@ -162,7 +162,8 @@ function Memory({ part: { dtype, size, role, began, ended }, at }: { part: StepP
         {ended && number(ended.wanted)}
       </td>
       <td class={ended && !ended.equal ? "cdel" : "cadd"}>
-        {ended && (ended.equal ? "✓ as in the run" : "≠ differs")}
+        {ended && (ended.equal ? "✓" : "≠")}
+        {ended && <span class="said">{ended.equal ? " as in the run" : " differs"}</span>}
       </td>
     </tr>
   );
