@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from core.errors import RunError
 from core.runtime import discover
 from core.runtime.discover import Finding
 from tests.bench import gpu as bench
@@ -53,6 +55,26 @@ def test_a_driver_on_the_processor_is_no_gpu(monkeypatch: pytest.MonkeyPatch) ->
     assert check.name_of("WEBGPU:1", found).startswith("a CPU (Vulkan)")
 
 
+def test_memory_is_measured_with_buffers_that_a_device_has() -> None:
+    """One that binds 128 MiB at once, as WebGPU promises, and one with no memory."""
+
+    def device(most: int) -> Any:
+        def alloc(nbytes: int) -> int:
+            if nbytes > most:
+                raise RunError(f"no buffers of {nbytes} bytes")
+            return nbytes
+
+        def free(handle: int, nbytes: int) -> None:
+            assert handle == nbytes
+
+        return SimpleNamespace(allocator=SimpleNamespace(alloc=alloc, free=free))
+
+    assert bench.elements_of(device(1 << 27)) == 1 << 25
+    assert bench.elements_of(device(1 << 33)) == bench.ELEMENTS
+    with pytest.raises(RunError):
+        bench.elements_of(device(0))
+
+
 def test_tile_kernels_are_measured_on_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
     """On an emulated one, whose speeds say nothing, of small sizes."""
     monkeypatch.setattr(tiles, "PRODUCTS", (64,))
@@ -63,4 +85,5 @@ def test_tile_kernels_are_measured_on_a_device(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(tiles, "RUNS", 1)
     text = tiles.figures(["PTX:EMU"])
     assert "| float16 64 |" in text and "no library here" in text
+    assert "no matrix instructions" in tiles.figures(["CPU"])
     assert "| 64, 16, causal, forward |" in text and "| 64, 16, causal, backward |" in text

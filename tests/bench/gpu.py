@@ -17,6 +17,7 @@ import numpy as np
 from core import Tensor
 from core.compile import compile_kernel
 from core.dtype import DType, dtypes
+from core.errors import RunError
 from core.passes.schedule import ScheduleItem
 from core.realize import capturing
 from core.runtime.allocator import Place
@@ -29,6 +30,7 @@ from tests.bench.measure import machine, table
 from tests.gpu.__main__ import gpus, missing, name_of
 
 ELEMENTS = 1 << 27
+"""Of memory-bound kernels; fewer where a device has no buffers of so many."""
 SIZES = (4096, 8192)
 RUNS = 20
 
@@ -67,12 +69,29 @@ def copy_seconds(device: ComputeDevice, nbytes: int) -> float:
     return took
 
 
+def elements_of(device: ComputeDevice) -> int:
+    """ELEMENTS, halved until the device has buffers of so many. Raises RunError where it has none
+    at all."""
+    elements = ELEMENTS
+    while True:
+        try:
+            handle = device.allocator.alloc(4 * elements)
+        except RunError:
+            if elements == 1:
+                raise
+            elements //= 2
+        else:
+            device.allocator.free(handle, 4 * elements)
+            return elements
+
+
 def memory_rows(name: str, device: ComputeDevice) -> list[list[object]]:
     """Kernels that only move memory, as parts of the bandwidth of a copy."""
-    nbytes = 4 * ELEMENTS
+    elements = elements_of(device)
+    nbytes = 4 * elements
     copied = 2 * nbytes / copy_seconds(device, nbytes)
-    x = Tensor(np.ones(ELEMENTS, np.float32)).to(name).realize()
-    y = Tensor(np.ones(ELEMENTS, np.float32)).to(name).realize()
+    x = Tensor(np.ones(elements, np.float32)).to(name).realize()
+    y = Tensor(np.ones(elements, np.float32)).to(name).realize()
     wide = x.reshape(1 << 12, -1)
     cases: list[tuple[str, Callable[[], Tensor], int]] = [
         ("x * 2 + 1", lambda: x * 2 + 1, 2 * nbytes),

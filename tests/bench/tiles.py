@@ -150,21 +150,24 @@ def _target(device: ComputeDevice) -> Target:
 
 
 def figures(chosen: Sequence[str] = ()) -> str:
-    """The tables, of the devices named or of all GPUs with matrix instructions; or why there are
-    none."""
+    """The tables, of the devices named or of all GPUs that have matrix instructions; or why there
+    are none."""
     return "\n".join(tables(chosen))
 
 
 def tables(chosen: Sequence[str]) -> Iterator[str]:
     """The same, each as soon as it is measured."""
     found = findings()
-    names = list(chosen) or [n for n in gpus(found) if _target(Device[n]).tensor_cores]
+    names = list(chosen) or gpus(found)
     if not names:
         yield "Tile kernels. " + missing(found).replace("checked", "measured")
     columns = ["TFLOP/s", "library's", "ratio"]
     for name in names:
         device = Device[name]
         yield f"{name} {name_of(name, found)}"
+        if not _target(device).tensor_cores:
+            yield "Tile kernels: not measured, it has no matrix instructions"
+            continue
         products = product_rows(name, device)
         yield table("Tile kernels: matrix products", ["product", *columns], products)
         yield table(

@@ -1,8 +1,8 @@
-"""Every kernel of the demo on this machine, one after the other: in an exported file that Chromium
-shows, on WEBGPU and on the CPU.
+"""Every kernel of the demo on this machine, one after the other: made as WGSL, and run in an
+exported file that Chromium shows, on WEBGPU, OPENCL and the CPU.
 
-All three compute on the processor where the driver of Vulkan is SwiftShader. Times are medians of
-one launch; a page's are of batches, because browsers make clocks coarse.
+All compute on the processor where the drivers are SwiftShader and PoCL. Times are medians of one
+launch; a page's are of batches, because browsers make clocks coarse.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 import statistics
 import sys
 import tempfile
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -22,17 +23,18 @@ from core.errors import UopvizError
 from core.kernelname import kernel_name
 from core.runtime.buffer import Buffer
 from core.runtime.device import Device
+from core.target import targets
 from core.trial.trial import arguments, largest_variables
 from core.uop import UOp
+from tests import opencl_setup, webgpu_setup
 from tests.bench.measure import run, table
 from tests.browser_setup import find_browser
 from tests.on_targets.collect import kernel_of, lines_of
 from tests.on_targets.subject import subject_of
 from tests.on_targets.webgpu import ARGUMENTS
-from tests.webgpu_setup import missing
 
-DEVICES: Final = ("WEBGPU", "CPU")
-"""Beside the page, and what the page is compared with last."""
+DEVICES: Final = {"WEBGPU": webgpu_setup.missing, "OPENCL": opencl_setup.missing, "CPU": str}
+"""Beside the page, and what says what they lack on this machine."""
 LONGEST: Final = 6
 """Kernels with a row of their own: those that take longest in the page."""
 RUNS: Final = 15
@@ -43,7 +45,7 @@ _TIME: Final = re.compile(r"([\d.,]+) (ns|µs|ms|s)")
 
 def figures() -> str:
     """The table, or why there is none."""
-    if lacks := missing():
+    if lacks := webgpu_setup.missing():
         return f"Kernels in the page and on WEBGPU: not measured, there is not {lacks}"
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
@@ -55,16 +57,29 @@ def figures() -> str:
         run([sys.executable, "-m", "tests.on_targets.collect", "demo", str(kernels)], here)
         asts = {kernel_name(ast): ast for ast in map(kernel_of, lines_of(kernels).values())}
         adapter, shown = in_a_page(page)
-    columns = {name: {n: times(ast, name) for n, ast in asts.items()} for name in DEVICES}
+    made = {name: making(ast) for name, ast in asts.items()}
+    names = [name for name, missing in DEVICES.items() if not missing()]
+    columns = {name: {n: times(ast, name) for n, ast in asts.items()} for name in names}
     return table(
         f"Kernels of the demo, us: page on {adapter}",
-        ["kernel", "page", *DEVICES, *(f"page / {name}" for name in DEVICES)],
-        rows_of(shown, columns),
+        ["kernel", "WGSL made", "page", *names, *(f"page / {name}" for name in names)],
+        rows_of(made, shown, columns),
     )
 
 
+def making(ast: UOp) -> float:
+    """Microseconds of processor time to make the WGSL of a kernel, once another text of it is made:
+    what all targets share is computed once, and kept."""
+    compile_kernel(ast, targets["gfx1100"])
+    start = time.process_time()
+    compile_kernel(ast, targets["webgpu"])
+    return 1e6 * (time.process_time() - start)
+
+
 def rows_of(
-    page: Mapping[str, float], columns: Mapping[str, Mapping[str, float]]
+    made: Mapping[str, float],
+    page: Mapping[str, float],
+    columns: Mapping[str, Mapping[str, float]],
 ) -> list[list[object]]:
     """All kernels that every column has, together, then those that take longest in the page."""
     common = [n for n in page if all(n in column for column in columns.values())]
@@ -75,7 +90,8 @@ def rows_of(
     for title, names in groups:
         ours = sum(page[n] for n in names)
         others = [sum(column[n] for n in names) for column in columns.values()]
-        values = [f"{value:,.0f}" for value in (ours, *others)]
+        text = sum(made[n] for n in names)
+        values = [f"{value:,.0f}" for value in (text, ours, *others)]
         rows.append([title, *values, *(f"{ours / other:.2f}" for other in others)])
     return rows
 
