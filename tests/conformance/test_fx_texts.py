@@ -12,7 +12,8 @@ from viz.foreign.stages import pair
 from viz.foreign.torchrun import Judge
 from viz.importers.torchrecords import records_of
 
-LOG = next((Path(__file__).parents[1] / "viz/importers/dumps/torch").glob("*.log"))
+DUMPS = Path(__file__).parents[1] / "viz" / "importers" / "dumps"
+LOG = next((DUMPS / "torch").glob("*.log"))
 GRAPH = """class GraphModule(torch.nn.Module):
     def forward(self, a: "f32[2, s7, 8][8*s7, 8, 1]cpu", b: "f32[8, 6][6, 1]cpu",
                 c: "f32[6][1]cpu", i: "i64[3][1]cpu"):

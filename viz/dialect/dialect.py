@@ -60,13 +60,15 @@ class Op:
 
 
 class Fact(NamedTuple):
-    """What follows from a node, as texts; "" where there is nothing to say."""
+    """What follows from a node, as texts; "" where there is nothing to say. `roles`: what its
+    sources are to it, as in "lhs,rhs"; "order": it only comes before."""
 
     shape: str = ""
     low: str = ""
     high: str = ""
     ranges: str = ""
     device: str = ""
+    roles: str = ""
 
 
 NO_FACT: Final = Fact()

@@ -15,6 +15,8 @@ from viz.read.tracefile import TraceFile
 _SAID: Final = (str, int, float)
 _SHOWN: Final = 200
 """Characters of a fact that a trace states."""
+_ROLES: Final = 4000
+"""Characters of the roles of the sources of a node."""
 _NODE: Final = 600
 """Bytes of a node with its facts."""
 
@@ -38,7 +40,9 @@ class SaidFacts:
             said = parse_object(self._file.text(extra))
             given = (said.get(k, "") for k in ("shape", "lo", "hi", "ranges"))
             texts = (str(v)[:_SHOWN] if isinstance(v, _SAID) else "" for v in given)
-            fact = self._said[extra] = Fact(*texts)
+            roles = said.get("roles", "")
+            named = roles[:_ROLES] if isinstance(roles, str) else ""
+            fact = self._said[extra] = Fact(*texts, roles=named)
         return fact
 
     def left_out(self, nodes: Sequence[int]) -> list[str]:

@@ -10,6 +10,7 @@ import ast
 import re
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from viz.importers.snapshot import Block, Op, Snapshot, Value
@@ -234,8 +235,8 @@ class _Reader:
 
         op.text = _WORD.sub(use, text).strip()
 
-    def _operand(self, op: Op, value: Value) -> str:
-        op.operands.append(value)
+    def _operand(self, op: Op, value: Value, role: str = "") -> str:
+        op.operands.append(replace(value, role=role) if role else value)
         return f"${len(op.operands) - 1}"
 
     def _read(self, op: Op, expression: ast.expr) -> None:
@@ -264,7 +265,10 @@ class _Reader:
         values = self._scopes[-1].values
         replaced = _Names(lambda name: self._operand(op, values[name]), values.keys())
         said = [ast.unparse(replaced.visit(argument)) for argument in arguments]
-        said += [f"{k.arg or '**'}={ast.unparse(replaced.visit(k.value))}" for k in keywords]
+        for keyword in keywords:
+            role = keyword.arg or "**"
+            named = _Names(lambda name, of=role: self._operand(op, values[name], of), values.keys())
+            said.append(f"{role}={ast.unparse(named.visit(keyword.value))}")
         said = [part.replace("__uopviz_", "$") for part in said]
         plain = [f"${at}" for at in range(len(said))]
         if said != plain:  # it reads its operands in order, and nothing else

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from viz.importers.hlotext import COMPUTATION, INSTRUCTION, OPCODE, TABLES, closing
+from viz.importers.roles import ORDER
 from viz.importers.snapshot import Block, Op, Snapshot, Value
 
 _LAST_COMMENT: Final = re.compile(r"\{\s*/\*[^{]*\*/$")
@@ -73,6 +74,8 @@ class _Reader:
         self._values: dict[str, Value] = {}
         self._read: set[Op] = set()
         self._own: list[Op] = []
+        self._result: Op | None = None
+        """What the computation that is open gives."""
 
     def take(self, number: int, line: str) -> None:
         """The next line."""
@@ -97,7 +100,7 @@ class _Reader:
             self._table = ""
             self._inside = Op("computation", key=begins[2], line=number)
             self._inside.text = "ENTRY" if begins[1] else ""
-            self._values, self._read, self._own = {}, set(), []
+            self._values, self._read, self._own, self._result = {}, set(), [], None
         else:
             self.made.odd += 1
 
@@ -116,7 +119,10 @@ class _Reader:
         computation = self._inside
         if computation is not None:
             ends = [op for op in self._own if op not in self._read]
-            computation.operands += [Value(op, 0, op.key) for op in ends]
+            result = self._result or next(reversed(self._own), None)
+            computation.operands += [
+                Value(op, 0, op.key, "" if op is result else ORDER) for op in ends
+            ]
             self._block.ops.append(computation)
             self.made.ops += 1
             self._computations[computation.key] = computation
@@ -141,6 +147,8 @@ class _Reader:
         op.text = ", ".join(filter(None, (op.text, attributes)))
         self._values[op.key] = Value(op, 0, op.key)
         self._own.append(op)
+        if found[1]:
+            self._result = op
         self._block.ops.append(op)
         self.made.ops += 1
 
@@ -170,19 +178,19 @@ class _Reader:
     def _called(self, op: Op, text: str) -> str:
         """The attributes, with computations as operands."""
 
-        def use(name: str) -> str:
+        def use(name: str, key: str) -> str:
             called = self._computations.get(name)
             if called is None:
                 return name
-            op.operands.append(Value(called, 0, name))
+            op.operands.append(Value(called, 0, name, key))
             return f"${len(op.operands) - 1}"
 
         def called(found: re.Match[str]) -> str:
             key = found[0].partition("=")[0]
             if found[1] is None:
-                return f"{key}={use(found[2])}"
+                return f"{key}={use(found[2], key)}"
             names = [part.strip().lstrip("%") for part in found[1].split(",")]
-            return f"{key}={{{', '.join(map(use, names))}}}"
+            return f"{key}={{{', '.join(use(name, key) for name in names)}}}"
 
         text = _CALLS.sub(called, text)
         return _NAME.sub(lambda found: self._control(op, found[1]), text)
@@ -192,7 +200,7 @@ class _Reader:
         value = self._values.get(name)
         if value is None:
             return name
-        op.operands.append(value)
+        op.operands.append(replace(value, role=ORDER))
         return f"${len(op.operands) - 1}"
 
 

@@ -51,11 +51,12 @@ class Block:
 @dataclass(frozen=True)
 class Value:
     """What an op reads: a result of an op, an argument of a block, or a name that nothing in the
-    dump defines."""
+    dump defines. `role`: what it is to that op, "" where the dump does not say."""
 
     of: Op | Block | None
     number: int = 0
     name: str = ""
+    role: str = ""
 
 
 @dataclass

@@ -40,10 +40,12 @@ class SourcedWriter(TraceWriter):
         origin: str = "",
         loc: str = "",
         extra: Mapping[str, str] | None = None,
+        roles: Sequence[str] = (),
     ) -> int:
         """As TraceWriter does it."""
         self._sources.note(origin)
-        return super().node(op, dtype, src, arg=arg, tag=tag, origin=origin, loc=loc, extra=extra)
+        said = {"arg": arg, "tag": tag, "origin": origin, "loc": loc}
+        return super().node(op, dtype, src, extra=extra, roles=roles, **said)
 
     def close(self, seconds: float | None = None) -> None:
         """Writes the lines first."""

@@ -15,6 +15,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from viz.importers.roles import ORDER, REGION, roles_of
 from viz.importers.snapshot import Block, Op, Value
 from viz.write.kepttexts import KeptTexts, Text
 from viz.write.writer import TraceWriter
@@ -174,11 +175,12 @@ class _Numbering:
 
     def _node(self, op: Op) -> int:
         src = [self._read(value) for value in op.operands]
-        roles = [value.number for value in op.operands]
+        numbers = [value.number if isinstance(value.of, Op) else 0 for value in op.operands]
+        roles = [*_roles(op), *(REGION for _ in op.blocks)]
         src += [self._block(block) for block in op.blocks]
         text = op.text[:_LONGEST]
-        if any(roles):  # which of several results
-            text += " " + ", ".join(f"${at}#{n}" for at, n in enumerate(roles) if n)
+        if any(numbers):  # which of several results
+            text += " " + ", ".join(f"${at}#{n}" for at, n in enumerate(numbers) if n)
         key = (op.name, op.type, text, tuple(src), op.key)
         self._twins[key] += 1
         twin = self._twins[key]
@@ -190,6 +192,7 @@ class _Numbering:
             arg=json.dumps(text) if text else "",
             tag=json.dumps(tag) if tag else "",
             origin=op.place,
+            roles=roles,
         )
 
     def _block(self, block: Block) -> int:
@@ -199,7 +202,10 @@ class _Numbering:
         arguments = [self._argument(block, at) for at in range(len(block.arguments))]
         unused = [n for at, n in enumerate(arguments) if (block, at) not in self._read_arguments]
         name = json.dumps(block.label) if block.label else ""
-        made = self._blocks[block] = self._writer.node("block", "", [*unused, *ends], arg=name)
+        last = self._nodes[block.ops[-1]] if block.ops else 0
+        roles = ["" if end == last else ORDER for end in (*unused, *ends)]
+        made = self._writer.node("block", "", [*unused, *ends], arg=name, roles=roles)
+        self._blocks[block] = made
         return made
 
     def _argument(self, block: Block, at: int) -> int:
@@ -224,6 +230,19 @@ class _Numbering:
                 if name not in self._unknown:
                     self._unknown[name] = self._writer.node("value", arg=json.dumps(name))
                 return self._unknown[name]
+
+
+def _roles(op: Op) -> list[str]:
+    """What the operands of an op are to it: what the dump says, else by a table; and which of
+    several results they are."""
+    named = roles_of(op.name, sum(not value.role for value in op.operands))
+    names = iter(named)
+    found: list[str] = []
+    for value in op.operands:
+        role = value.role or next(names)
+        number = f"#{value.number}" if value.number and isinstance(value.of, Op) else ""
+        found.append(" ".join(filter(None, (role, number))))
+    return found
 
 
 def _own(op: Op) -> tuple[str, str, str]:

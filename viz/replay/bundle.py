@@ -285,6 +285,7 @@ class _Table:
         origins, origin = self._origins()
         shapes, shape = _tabulate([fact.shape for fact in facts])
         devices, device = _tabulate([fact.device for fact in facts])
+        roles, role = _tabulate([fact.roles for fact in facts])
         return {
             "ops": ops,
             "dtypes": dtypes,
@@ -293,6 +294,7 @@ class _Table:
             "tags": tags,
             "shapes": shapes,
             "devices": devices,
+            **({"roles": roles} if roles else {}),
             "nodes": {
                 "id": [self._global(n) for n in order],
                 "op": op,
@@ -302,6 +304,7 @@ class _Table:
                 "tag": tag,
                 "shape": shape,
                 "device": device,
+                **({"role": role} if roles else {}),
                 "lo": [fact.low for fact in facts],
                 "hi": [fact.high for fact in facts],
                 "ranges": [fact.ranges for fact in facts],

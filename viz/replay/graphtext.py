@@ -1,7 +1,8 @@
 """Graphs of a trace as text, one line per slot, so that two states of a rewrite can be compared.
 
-A line is `%12 = MUL(%5, %9) int32 arg`; a slot keeps its name from step to step, and slots come in
-the order of a walk from the root, sources first. Never sends more than MAX_LINES lines.
+A line is `%12 = MUL(%5, %9) int32 arg`, with what sources are to a node where the trace says it, as
+in `SUB(lhs=%5, rhs=%9)`; a slot keeps its name from step to step, and slots come in the order of a
+walk from the root, sources first. Never sends more than MAX_LINES lines.
 """
 
 from __future__ import annotations
@@ -70,10 +71,19 @@ def node_text(bundle: Mapping[str, Any], node: int) -> str:
     return " ".join(p for p in parts if p and p != "void")
 
 
+def roles(bundle: Mapping[str, Any], node: int, count: int) -> list[str]:
+    """What each of so many sources is to a node, "" where that is not said."""
+    at = bundle["nodes"]["role"][node] if "roles" in bundle else -1
+    found: list[str] = bundle["roles"][at].split(",")[:count] if at >= 0 else []
+    return found + [""] * (count - len(found))
+
+
 def _node(bundle: Mapping[str, Any], node: int, src: list[int]) -> str:
     op, *rest = node_text(bundle, node).split(" ", 1)
     nodes = bundle["nodes"]
-    text = f"{op}({', '.join(f'%{s}' for s in src)})" + (f" {rest[0]}" if rest else "")
+    named = zip(roles(bundle, node, len(src)), src, strict=True)
+    sources = ", ".join(f"{role}=%{s}" if role else f"%{s}" for role, s in named)
+    text = f"{op}({sources})" + (f" {rest[0]}" if rest else "")
     if nodes["tag"][node] >= 0:
         text += f" tag={bundle['tags'][nodes['tag'][node]]}"
     if nodes["shape"][node] >= 0:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from core.errors import TraceError
-from viz.replay.graphtext import State, node_text, states
+from viz.replay.graphtext import State, node_text, roles, states
 
 MAX_LABEL: Final = 120
 
@@ -28,6 +28,8 @@ REMOVED: Final = Look("#a81c12", "dashed", "- ")
 ADDED: Final = Look("#07765a", "bold", "+ ")
 MOVED: Final = Look("#a06c00", "solid", "~ ")
 PLAIN: Final = Look("#57606a", "solid", "")
+ORDER: Final = Look("#57606a", "dotted", "")
+"""Of an edge from what only comes before its user."""
 
 
 class Node(NamedTuple):
@@ -73,16 +75,25 @@ def drawing(bundle: Mapping[str, Any], step: int) -> Drawing:
     for slot, (node, _) in gone.items():  # a slot that is removed and added holds another node now
         nodes.append(_node(bundle, f"r{slot:d}", node, REMOVED))
     title = str(bundle["name"]) + (f", step {step}" if step else "")
-    return Drawing(title, nodes, [*_edges(before, after, gone, moved, step)])
+    return Drawing(title, nodes, [*_edges(bundle, before, after, gone, moved, step)])
 
 
-def _edges(before: State, after: State, gone: State, moved: set[int], step: int) -> Iterator[Edge]:
-    for slot, (_, src) in after.items():
+def _edges(
+    bundle: Mapping[str, Any],
+    before: State,
+    after: State,
+    gone: State,
+    moved: set[int],
+    step: int,
+) -> Iterator[Edge]:
+    for slot, (node, src) in after.items():
+        named = roles(bundle, node, len(src))
         old = list(before[slot][1]) if slot in before and slot not in gone else []
         for position, source in enumerate(src):
             kept = position < len(old) and old[position] == source
             new = step and not kept
-            look = (MOVED if slot in moved else ADDED) if new else PLAIN
+            plain = ORDER if named[position] == "order" else PLAIN
+            look = (MOVED if slot in moved else ADDED) if new else plain
             yield Edge(f"s{source:d}", f"s{slot:d}", look)
         if slot in moved:
             for position, source in enumerate(old):

@@ -290,4 +290,6 @@ def _node(node: Node, box: Box) -> Iterator[str]:
 def _stroke(drawn: Node | Edge) -> str:
     if drawn.look.style == "dashed":
         return ' stroke-dasharray="4 3"'
+    if drawn.look.style == "dotted":
+        return ' stroke-dasharray="2 3"'
     return ' stroke-width="2"' if drawn.look == ADDED else ""

@@ -102,6 +102,16 @@ class Fields:
             raise StreamError(f"{self._kind}: {name} is no text")
         return value
 
+    def texts(self, name: str) -> list[str]:
+        """A list of texts, an empty one where there is none."""
+        value = self.values.get(name)
+        found = cast("list[Any]", value) if isinstance(value, list) else []
+        if value is not None and not (
+            isinstance(value, list) and all(isinstance(one, str) for one in found)
+        ):
+            raise StreamError(f"{self._kind}: {name} is no list of texts")
+        return found
+
     def number(self, name: str) -> int:
         """A number, 0 where there is none."""
         value = self.values.get(name, 0)

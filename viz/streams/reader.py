@@ -176,8 +176,9 @@ class StreamReader:
         arg, tag = _typed(more.text("arg")), _typed(more.text("tag"))
         loc, call = more.text("loc"), more.text("call")
         extra = {key: more.text(key)[:200] for key in _FACTS if key in more.values}
+        roles = more.texts("roles")[: len(sources)]
         made = self.writer.node(
-            op, dtype, sources, arg=arg, tag=tag, origin=call, loc=loc, extra=extra
+            op, dtype, sources, arg=arg, tag=tag, origin=call, loc=loc, extra=extra, roles=roles
         )
         self._nodes[event.number(1)] = made
         head = (op, dtype, arg, tag)

@@ -39,6 +39,9 @@ from viz.write.captured import Arguments
 from viz.write.database import TraceDatabase
 from viz.write.output import Output
 
+_ROLE = 40
+"""Characters of what a source is to its user."""
+
 
 class TraceWriter:
     """Writes one trace file; `info` holds values for schema.META. Raises TraceError where the file
@@ -89,10 +92,16 @@ class TraceWriter:
         origin: str = "",
         loc: str = "",
         extra: Mapping[str, str] | None = None,
+        roles: Sequence[str] = (),
     ) -> int:
         """The number of a node. `src` are numbers of nodes; `arg` and `tag` typed JSON, "" is none;
         `origin` is the user's line (and call), `loc` the compiler's; `extra`: any of shape, lo, hi,
-        ranges. Raises TraceError for sources that are not earlier nodes."""
+        ranges; `roles`: what each of `src` is to the node, such as "lhs", "" for nothing to say,
+        "order" for what only comes before it. Raises TraceError for sources that are not earlier
+        nodes."""
+        if any(roles):
+            said = ",".join(role.replace(",", " ")[:_ROLE] for role in roles)
+            extra = {**(extra or {}), "roles": said}
         text = json.dumps(extra, separators=(",", ":")) if extra else ""
         sid = self.string
         strings = (sid(op), sid(dtype), sid(arg), sid(tag), sid(origin), sid(loc), sid(text))

@@ -13,6 +13,7 @@ from tests.viz.importers.test_import import is_exact
 from viz.cli import main
 from viz.importers import hlo, jaxpr
 from viz.importers.hlodump import is_dump
+from viz.importers.roles import roles_of
 from viz.views.store import Store
 
 DUMPS = Path(__file__).parent / "dumps" / "xla"
@@ -106,6 +107,8 @@ def test_instructions_and_frames() -> None:
         "constant",
         "computation",
     ]
+    assert [value.role for value in reduce.operands] == ["", "", "to_apply"]
+    assert roles_of("reduce", 2) == ["operand", "init"]
     assert reduce.text == "dimensions={0,1}, to_apply=$2"
     assert set(frames.places.values()) == {"/app/j2.py:4", "/app/j2.py:5"}
     entry = next(op for op in ops.values() if op.text == "ENTRY")

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from viz.budget import Budget
 from viz.read.steps import read_steps
+from viz.replay.graphtext import graph_text, states
+from viz.share.drawing import drawing
 from viz.streams import reader as module
 from viz.streams.reader import StreamReader
 from viz.views.store import Store
@@ -25,7 +27,7 @@ GOOD: list[list[Any]] = [
     ["context", 1, 0, "kernel a", "kernel", 10],
     ["node", 1, "CONST", "int", [], {"arg": "1"}],
     ["node", 2, "NEG", "int", [1]],
-    ["node", 3, "ADD", "int", [2, 1]],
+    ["node", 3, "ADD", "int", [2, 1], {"roles": ["lhs", "order"]}],
     ["rewrite", 1, 1, "fold", 3, {"at": 12, "caller": "a.py:3"}],
     ["node", 4, "CONST", "int", [], {"arg": "-1"}],
     ["node", 5, "ADD", "int", [4, 1]],
@@ -71,6 +73,15 @@ def test_a_stream_becomes_a_trace(tmp_path: Path) -> None:
     bundle = store.bundle(rows[1]["id"])
     assert bundle is not None and len(bundle["steps"]) == 1
     assert bundle["truncated"] is None
+    text = graph_text(bundle, states(bundle, 0)[0])
+    (constant,) = (line.split(" ")[0] for line in text.splitlines() if "CONST" in line)
+    (negative,) = (line.split(" ")[0] for line in text.splitlines() if "NEG" in line)
+    assert f"ADD(lhs={negative}, order={constant})" in text
+    assert sorted(edge.look.style for edge in drawing(bundle, 0).edges) == [
+        "dotted",
+        "solid",
+        "solid",
+    ]
     kernel = store.kernel(rows[0]["id"])
     assert kernel is not None
     assert [(a["kind"], a["target"]) for a in kernel["artifacts"]] == [("source", "gpu")]
@@ -144,6 +155,7 @@ def test_texts_before_and_after_a_pass(tmp_path: Path) -> None:
         (b'["match",9,1,1,1,{}]', "a rewrite is named that was not told, or is over"),
         (b'["match",1,1,2,4,{"c":"x"}]', "match: value 5 is no object of numbers"),
         (b'["result",5,1]', "a rewrite is named that was not told, or is over"),
+        (b'["node",9,"A","",[],{"roles":[1]}]', "node: roles is no list of texts"),
         (b'["end-context",8]', "a context is named that was not told"),
         (b'["pass-text",8,"after","x",""]', "a rewrite is named that was not told, or is over"),
         (b'["rule",3,"r",{"line":"x"}]', "rule: line is no number"),

@@ -200,7 +200,8 @@ class Graph:
         sink = self.sink
         if not sink or sources != self._sink_sources:
             sink = next(self._count)
-            self._stream.put("node", sink, "graph", "", sources)
+            roles = ["" if n.op == "output" else "order" for n in ends if n.op != "placeholder"]
+            self._stream.put("node", sink, "graph", "", sources, {"roles": roles})
             if self.sink:
                 rebuilt.append((self.sink, sink))
             self.sink, self._sink_sources = sink, sources
@@ -235,6 +236,9 @@ class Graph:
         more: dict[str, Any] = {"tag": json.dumps(str(node.name))}
         if own[2]:
             more["arg"] = own[2]
+        roles = _roles(node)
+        if any(roles):
+            more["roles"] = roles
         shape = _shape(_value(node))
         if shape:
             more["shape"] = shape
@@ -294,6 +298,20 @@ def _value(node: Any) -> Any:
         if key in meta:
             return meta[key]
     return None
+
+
+def _roles(node: Any) -> list[str]:
+    """What the operator of a node calls each of its sources; "" where it does not say."""
+    schema = getattr(node.target, "_schema", None)
+    names = [str(one.name) for one in getattr(schema, "arguments", ())]
+    said = [*zip(names, node.args, strict=False), *node.kwargs.items()]
+    found: dict[Any, str] = {}
+    for name, value in said:
+        parts = value if isinstance(value, (list, tuple)) else (value,)
+        for part in parts:
+            if hasattr(part, "all_input_nodes"):
+                found.setdefault(part, name)
+    return [found.get(source, "") for source in node.all_input_nodes]
 
 
 def _shape(value: Any) -> str:

@@ -14,6 +14,11 @@ export const dtypeOf = (b: Bundle, c: number): string => look(b.dtypes, b.nodes.
 export const argOf = (b: Bundle, c: number): string => look(b.args, b.nodes.arg[c]);
 export const shapeOf = (b: Bundle, c: number): string => look(b.shapes, b.nodes.shape[c]);
 export const deviceOf = (b: Bundle, c: number): string => look(b.devices ?? [], b.nodes.device?.[c]);
+/** What source `i` is to the node, such as "lhs"; "" where that is not said. */
+export const roleOf = (b: Bundle, c: number, i: number): string =>
+  b.roles ? (look(b.roles, b.nodes.role?.[c]).split(",", i + 1)[i] ?? "") : "";
+/** The role of a source that only comes before its user. */
+export const ORDER = "order";
 export const tagOf = (b: Bundle, c: number): string => look(b.tags, b.nodes.tag[c]);
 export const rangesOf = (b: Bundle, c: number): string => b.nodes.ranges[c] ?? "";
 /** Trace-wide node id as the page shows it. */

@@ -69,6 +69,8 @@ export interface Bundle {
   shapes: string[];
   /** "CPU:1", "CPU and CPU:1, cut along axis 0". Missing in older exports, as `NodeTable.device`. */
   devices?: string[];
+  /** What sources are to nodes, by `NodeTable.role`: "lhs,rhs"; missing where no node says it. */
+  roles?: string[];
   nodes: NodeTable;
   /** Lines of the user's program ("examples/digits.py:41"). */
   origins: string[];
@@ -114,6 +116,7 @@ export interface NodeTable {
   tag: number[];
   shape: number[];
   device?: number[];
+  role?: number[];
   /** Value bounds as text, "" if unknown. */
   lo: string[];
   hi: string[];

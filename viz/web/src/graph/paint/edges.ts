@@ -6,7 +6,10 @@
 import { BOX_H } from "../../model/layered";
 import { type PathSink, portOffset } from "../../model/layout/route";
 import type { Rect } from "../view/rect";
+import { ORDER } from "../../model/content";
+import { cut } from "../picture/labels";
 import type { EdgeState, Scene } from "../picture/scene";
+import { levelOf } from "./nodes";
 import type { Theme } from "./theme";
 
 /** Edges per stroke: long paths make the rasteriser slow, short ones the calls. */
@@ -14,6 +17,14 @@ const BATCH = 300;
 /** Below this zoom edges are polylines without arrows. */
 const CURVES = 0.25;
 const ARROWS = 0.3;
+/** Of an edge that says what comes before what, px. */
+const ORDER_DASH = [3, 3];
+/** Sources of a node whose names have room above its box, their size, and their characters. */
+const MOST_NAMED = 4;
+const ROLE_SIZE = 7.5;
+const ROLE_ROOM = 5;
+/** Of the last source, beside which there is none. */
+const LAST_ROOM = 10;
 /** Length of what is left of a hub's changed edge, px. */
 const STUB = 12;
 
@@ -40,13 +51,14 @@ export function* paintSameEdges(
   zoom: number,
 ): Generator<void, void> {
   const edges: number[] = [];
+  const orders: number[] = [];
   const lines = new Set<number>();
   scene.visitEdges(rect, (e) => {
     if (scene.edgeState(e) !== "same") return;
     const line = scene.lineOf(e);
     if (line >= 0 && lines.has(line)) return;
     lines.add(line);
-    edges.push(e);
+    (scene.role(e) === ORDER ? orders : edges).push(e);
   });
   yield;
   ctx.strokeStyle = theme.edge;
@@ -64,12 +76,51 @@ export function* paintSameEdges(
     ctx.stroke();
     if (i % (8 * BATCH) === 0) yield;
   }
+  ctx.setLineDash(ORDER_DASH);
+  ctx.lineWidth = Math.max(1, 0.6 / zoom);
+  for (let i = 0; i < orders.length; i += BATCH) {
+    ctx.beginPath();
+    for (const e of orders.slice(i, i + BATCH))
+      picture.trace(sink, e, scene.port(e), scene.ports(e));
+    ctx.stroke();
+  }
+  ctx.setLineDash([]);
   if (zoom > ARROWS) {
     ctx.beginPath();
     for (const e of edges) arrow(ctx, scene, e, 1);
+    for (const e of orders) arrow(ctx, scene, e, 1);
     ctx.fill();
   }
   ctx.globalAlpha = 1;
+  yield;
+  paintRoles(ctx, scene, theme, zoom, edges);
+}
+
+/** What sources are to their users, beside where their edges end; where `zoom` leaves room. */
+function paintRoles(
+  ctx: CanvasRenderingContext2D,
+  scene: Scene,
+  theme: Theme,
+  zoom: number,
+  edges: Iterable<number>,
+): void {
+  if (levelOf(zoom) !== "near") return;
+  ctx.font = `${ROLE_SIZE}px ${theme.mono}`;
+  ctx.textAlign = "left";
+  ctx.textBaseline = "alphabetic";
+  ctx.lineJoin = "round";
+  ctx.lineWidth = 2;
+  ctx.strokeStyle = theme.surface;
+  ctx.fillStyle = theme.text3;
+  for (const e of edges) {
+    const ports = scene.ports(e);
+    const role = ports > MOST_NAMED ? "" : scene.role(e);
+    if (!role || role === ORDER || !drawable(scene, e)) continue;
+    const [x, y] = head(scene, e);
+    const text = cut(role, scene.port(e) === ports - 1 ? LAST_ROOM : ROLE_ROOM);
+    ctx.strokeText(text, x + 4, y - 3);
+    ctx.fillText(text, x + 4, y - 3);
+  }
 }
 
 interface EdgeStyle {
@@ -117,6 +168,7 @@ export function paintChangedEdges(
       ctx.fill();
     }
   }
+  paintRoles(ctx, scene, theme, zoom, edges);
 }
 
 /** A changed edge of a hub: short ends at both nodes, as its other edges have. */

@@ -8,6 +8,7 @@ import { isDrawn } from "../../model/around/around";
 import { type Inside, insidesOf } from "../../model/fold/boxes";
 import { type Box, type Fold, membersAt } from "../../model/fold/fold";
 import type { Group, Neighbourhood } from "../../model/fold/neighbourhood";
+import { roleOf } from "../../model/content";
 import type { Replay } from "../../model/replay";
 import type { OpGroup } from "../../model/ops";
 import { BOX_H, BOX_W } from "../../model/layered";
@@ -166,6 +167,14 @@ export class Scene {
   ports(e: number): number {
     if (this.intoBox(e)) return 1;
     return this.stateOf(e).srcOf(this.content.picture.timeline.edgeUser[e]!).length;
+  }
+
+  /** What the source of edge `e` is to its user, "" where that is not said. */
+  role(e: number): string {
+    const { bundle } = this.content.picture.timeline;
+    if (!bundle.roles || this.intoBox(e)) return "";
+    const state = this.stateOf(e);
+    return roleOf(bundle, state.nodeOf(this.content.picture.timeline.edgeUser[e]!), state.port[e]!);
   }
 
   private intoBox(e: number): boolean {

@@ -158,7 +158,7 @@ const TABLES = [
   ["shape", "shapes"],
 ] as const;
 
-type Tables = Pick<Bundle, (typeof TABLES)[number][1] | "devices" | "origins">;
+type Tables = Pick<Bundle, (typeof TABLES)[number][1] | "devices" | "roles" | "origins">;
 
 /** The nodes of both, over string tables in which every text stands once. */
 function joinNodes(a: Bundle, b: Bundle): { tables: Tables; nodes: NodeTable } {
@@ -167,8 +167,16 @@ function joinNodes(a: Bundle, b: Bundle): { tables: Tables; nodes: NodeTable } {
   for (const [field, table] of TABLES)
     [tables[table], nodes[field]] = joinTexts(a[table], b[table], a.nodes[field], b.nodes[field]);
   [tables.origins, nodes.origin] = joinTexts(a.origins, b.origins, a.nodes.origin, b.nodes.origin);
+  const none = (of: Bundle): number[] => of.nodes.id.map(() => -1);
+  if (a.roles?.length || b.roles?.length) {
+    [tables.roles, nodes.role] = joinTexts(
+      a.roles ?? [],
+      b.roles ?? [],
+      a.nodes.role ?? none(a),
+      b.nodes.role ?? none(b),
+    );
+  }
   if (a.devices?.length || b.devices?.length) {
-    const none = (of: Bundle): number[] => of.nodes.id.map(() => -1);
     [tables.devices, nodes.device] = joinTexts(
       a.devices ?? [],
       b.devices ?? [],

@@ -13,6 +13,7 @@ import {
   dtypeOf,
   opOf,
   rangesOf,
+  roleOf,
   shapeOf,
   tagOf,
   uidOf,
@@ -215,15 +216,18 @@ function Ranges({ text }: { text: string }) {
 
 /** Source slots in order; where the step moved one, both ends. */
 function Sources({ slot }: { slot: number }) {
+  const b = bundle.value!;
   const { before, after } = sides.value!;
   const old = before.has(slot) ? before.srcOf(slot) : [];
   const now = after.has(slot) ? after.srcOf(slot) : old;
   const known = before.has(slot) && after.has(slot);
+  const here = (after.has(slot) ? after : before).nodeOf(slot);
   if (!now.length && !old.length) return <span class="t3">none</span>;
   return (
     <span class="row wrap list">
       {now.map((s, i) => (
         <span key={i} class="row g4">
+          {roleOf(b, here, i) && <span class="t3">{roleOf(b, here, i)}</span>}
           {known && old[i] !== s && old[i] !== undefined && <SlotLink slot={old[i]} sign="del" />}
           <SlotLink slot={s} sign={known && old[i] !== s ? "add" : null} />
         </span>

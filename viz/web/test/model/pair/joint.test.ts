@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Bundle } from "../../../src/data/messages/bundle";
+import { roleOf } from "../../../src/model/content";
 import { stepDiff } from "../../../src/model/diff";
 import { commonArg, Differ, kindsOf } from "../../../src/model/pair/differ";
 import { type Joint, joint } from "../../../src/model/pair/joint";
@@ -47,6 +48,11 @@ describe("two passes as one bundle", () => {
   it("holds the states of one where the other run has no such pass", () => {
     const { a } = pair;
     expectSame(joint(a, null, []), a, null);
+    const named = { ...a, roles: ["lhs,order"], nodes: { ...a.nodes, role: a.nodes.id.map(() => 0) } };
+    const whole = joint(a, named, []).bundle;
+    const last = whole.nodes.id.length - 1;
+    expect([roleOf(whole, 0, 0), roleOf(whole, last, 0), roleOf(whole, last, 1), roleOf(whole, last, 2)])
+      .toEqual(["", "lhs", "order", ""]);
     expectSame(joint(null, a, []), null, a);
     expect(() => joint(null, null, [])).toThrow(RangeError);
   });
