@@ -42,7 +42,7 @@ test: $(VENV)/.dev  ## test each property once, the page in a browser too (insta
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --quick
 	$(BIN)/npm --prefix viz/web test --silent
 
-test-all: $(VENV)/.dev  ## run all tests with all their cases, of those that take longest a third in turn
+test-all: $(VENV)/.dev  ## run all tests with all their cases, of those that take longest a quarter in turn
 	@$(BIN)/python tests/browser_setup.py
 	@$(BIN)/python -m tests.webgpu_setup
 	@$(BIN)/python -m tests.opencl_setup

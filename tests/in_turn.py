@@ -1,6 +1,6 @@
-"""Which of the tests that take longest `make test-all` runs: a third of them, in turn.
+"""Which of the tests that take longest `make test-all` runs: a quarter of them, in turn.
 
-They are named in `tests/in_turn.txt`, each in one of three parts that take as long as each other.
+They are named in `tests/in_turn.txt`, each in one of four parts that take as long as each other.
 Which part has its turn follows from the commit, so that a run can be repeated; `make nightly` runs
 all of them, and so does pytest without `--in-turn`. None of them is in `make test`: each property
 has another test there. `python -m tests.in_turn REPORT` writes the list anew from a report of a
@@ -19,8 +19,8 @@ from typing import Final
 from tests.thorough import left_out, times_of
 
 LIST: Final = Path(__file__).with_suffix(".txt")
-PARTS: Final = 3
-SECONDS: Final = 2.0
+PARTS: Final = 4
+SECONDS: Final = 1.0
 """All cases of a test that is in a part take that long at least."""
 
 

@@ -30,7 +30,7 @@ def test_the_longest_have_their_turn() -> None:
     assert len({*names}) == len(names) > 100
     assert {*names} <= thorough.left_out()
     ran: set[str] = set()
-    for digest in ("0", "1" * 40, "", "2", "f" * 39 + "5"):
+    for digest in ("0", "1" * 40, "", "2", "f" * 39 + "7"):
         ran |= {*parts[in_turn.part_of(digest)]}
     assert ran == {*names}
     now = {*parts[in_turn.part_of(in_turn.commit())]}
@@ -38,11 +38,11 @@ def test_the_longest_have_their_turn() -> None:
 
 
 def test_parts_take_as_long_as_each_other() -> None:
-    times = {"a": 9.0, "b": 5.0, "c": 5.0, "d": 4.0, "e": 4.0, "f": 0.5}
+    times = {"a": 9.0, "b": 5.0, "c": 5.0, "d": 5.0, "e": 4.0, "f": 4.0, "g": 4.0, "h": 0.5}
     rows = in_turn.choose(times, times)
-    assert [name for _, name in rows] == ["a", "b", "c", "d", "e"]
-    taken = [sum(times[name] for part, name in rows if part == at) for at in range(3)]
-    assert taken == [9, 9, 9]
+    assert [name for _, name in rows] == ["a", "b", "c", "d", "e", "f", "g"]
+    taken = [sum(times[name] for part, name in rows if part == at) for at in range(4)]
+    assert taken == [9, 9, 9, 9]
 
 
 def test_cases_are_spread() -> None:

@@ -13,7 +13,7 @@ from core import Tensor
 from tests.fuzzing import cases
 from viz.trace import Recorder
 
-COUNT = 10
+COUNT = 5
 SECONDS = 10
 """Of wall time per mutant, on a machine that is busy with other tests too."""
 

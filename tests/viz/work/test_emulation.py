@@ -153,7 +153,7 @@ def test_an_edited_text_is_quoted_where_it_is_wrong() -> None:
 
 def test_time_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(emulation, "SECONDS", -1.0)
-    found = of(matmul(256, 128, 64), change=Change(opts=()))
+    found = of(matmul(256, 128, 32), change=Change(opts=()))
     assert found["blocks"][0] < found["blocks"][1]
     assert found["counters"]["total"] > 0
     assert found["walk"]["more"]
