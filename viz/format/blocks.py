@@ -130,6 +130,10 @@ PASS_TEXTS: Final = Columns(
 )
 """The compiler's own texts of the program before (`when` 0) and after (1) a pass: the block and the
 place of the text and of the nodes behind its lines (0: none), and the lines that were left out."""
+TEXT_NUMBERS: Final = Columns(
+    "text_numbers", 0, *differences("first"), *numbers("before"), *differences("reference")
+)
+"""The numbers of values in texts: no block, but a part of those of kind TEXTS."""
 ARTIFACT_LINES: Final = Columns("artifact_lines", 0, *numbers("length"), *differences("nodes"))
 """What version 2 had instead of TEXT_LINES, for each text: no block, but the column `lines` of the
 table `artifacts`."""

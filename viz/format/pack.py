@@ -53,12 +53,7 @@ def pack(columns: Sequence[Sequence[int] | Ints], delta: Sequence[bool]) -> byte
         if width:
             split = folded.astype(f"<u{width}").view(np.uint8).reshape(-1, width)
             planes += [plane.tobytes() for plane in split.T]
-    stream = zlib.compressobj(_LEVEL, strategy=zlib.Z_FILTERED)
-    parts = [stream.compress(b"".join(head))]
-    for plane in planes:  # each with Huffman codes of its own: 4 bytes in a hundred
-        parts += (stream.flush(zlib.Z_BLOCK), stream.compress(plane))
-    parts.append(stream.flush())
-    return b"".join(parts)
+    return deflate(b"".join((*head, *planes)))
 
 
 def unpack(blob: bytes, columns: int, most: int | None = None, each: int = 0) -> list[Ints]:

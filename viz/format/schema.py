@@ -1,4 +1,4 @@
-"""The trace format: one SQLite file per process, version 3, readable without this program.
+"""The trace format: one SQLite file per process, version 4, readable without this program.
 
 The names and numbers in it; docs/trace-format.md describes it. Its tables are declared in
 `viz/format/rows.py`, the columns of its packed blocks in `viz/format/blocks.py`; `uopviz query`
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-VERSION: Final = 3
+VERSION: Final = 4
 APPLICATION_ID: Final = 0x556F7056  # "UopV", as SQLite's application_id
 SUFFIX: Final = ".viz"
 

@@ -1,12 +1,14 @@
 """Traces that earlier versions of the program wrote: they open, and nothing of them is lost.
 
 `traces/version2.trace` was recorded by the last program that wrote version 2, and published:
-three graphs of `tests/viz/samples.py`, and a Tensor program of one kernel.
+three graphs of `tests/viz/samples.py`, and a Tensor program of one kernel. `traces/version3.trace`
+holds the like, of the last program that wrote version 3.
 """
 
 from __future__ import annotations
 
 import shutil
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +18,8 @@ from viz.share.copy import write_trace
 from viz.share.sql import TABLES, run_query
 from viz.views.store import Store
 
-VERSION2 = Path(__file__).parent / "traces" / "version2.trace"
+TRACES = Path(__file__).parent / "traces"
+VERSION2 = TRACES / "version2.trace"
 
 
 @pytest.fixture
@@ -62,6 +65,24 @@ def test_its_kernels_have_their_texts_and_nodes(old: Store) -> None:
     assert sample["artifacts"][0]["text"] == "define\nret\n"
     data, _ = old.kernel_graph(compiled["context"]) or ({}, [])
     assert {node[0] for node in data["nodes"]} >= {"SINK", "STORE", "REDUCE_AXIS"}
+
+
+def test_version_3_opens_whole(tmp_path: Path) -> None:
+    path = tmp_path / "old.viz"
+    shutil.copy(TRACES / "version3.trace", path)
+    store = Store(path)
+    try:
+        run = store.run()
+        assert (run["problems"], run["format"]["trace"]) == ([], 3)
+        bundles = map(store.bundle, store.files[0].rewrites)
+        assert sum(len(bundle["steps"]) for bundle in bundles if bundle is not None) == 195
+        (kernel,) = (store.kernel(context) for context in store.kernels())
+        assert kernel is not None
+        texts = {a["kind"]: zlib.crc32(a["text"].encode()) for a in kernel["artifacts"]}
+        del texts["linear"]  # in the words of the program that reads it
+    finally:
+        store.close()
+    assert texts == {"llvm": 2201838863, "choice": 3552843125}
 
 
 @pytest.mark.parametrize("table", TABLES)

@@ -14,6 +14,7 @@ from core.errors import TraceError
 from viz.format.blocks import EVENTS
 from viz.format.events import read_events
 from viz.format.pack import adds_up, inflate, pack, pack_json, unpack, unpack_json
+from viz.format.textnumbers import put_back, take_out
 from viz.format.texts import groups, pack_texts, unpack_texts
 
 column = st.lists(st.integers(-(1 << 62), 1 << 62), max_size=40)
@@ -105,6 +106,35 @@ def test_damaged_texts(size: int) -> None:
         with pytest.raises(TraceError):
             unpack_texts(blob)
     assert unpack_texts(lzma.compress(b'[1, "x"]')) == ["", "x"]
+
+
+named = st.from_regex(r"(%[a-z.]?|!|\\\\n|i|x )?[0-9]{0,11}", fullmatch=True)
+
+
+@given(st.lists(named, max_size=30).map("".join))
+def test_numbers_in_texts_come_back(text: str) -> None:
+    template, numbers = take_out(text.encode())
+    assert put_back(template, numbers) == text.encode()
+    for wrong in (template + b"%v\1", template.replace(b"\1", b"", 1)):
+        if wrong != template:
+            with pytest.raises(TraceError, match="do not fit"):
+                put_back(wrong, numbers)
+
+
+def test_lines_that_differ_in_numbers_alone_cost_little() -> None:
+    lines = [f"  %v{n} = add i32 %v{n - 3}, %v{n - 1}, !dbg !{n + 16}" for n in range(50, 20_000)]
+    text = "\n".join(lines) + "\n %v007 %1234567890 !5"
+    packed = pack_texts([text])
+    assert unpack_texts(packed) == [text]
+    assert len(packed) < 1500
+    numbers = [np.array([5]), np.array([], np.int64), np.array([6])]
+    with pytest.raises(TraceError, match="out of range"):
+        put_back(b"%v\1 !\1", numbers)
+    with pytest.raises(TraceError, match="too large"):
+        put_back(b"%v\1" + bytes(1 << 26), [np.array([5]), *numbers[1:2] * 2])
+    for wrong in (packed[:4], packed[:40], packed[:-40], b"N\xff\xff\xff\xff" + packed[5:]):
+        with pytest.raises(TraceError):
+            unpack_texts(wrong)
 
 
 def test_texts_in_groups() -> None:
