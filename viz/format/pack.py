@@ -33,6 +33,7 @@ _LEVEL: Final = 5
 _HEAD: Final = struct.Struct("<B")
 _COLUMN: Final = struct.Struct("<BBI")
 _WIDTHS: Final = (0, 1, 2, 4, 8)
+_UNSIGNED: Final = {width: np.dtype(f"<u{width}") for width in _WIDTHS if width}
 _AT_ONCE: Final = 32
 """Bytes that are unpacked in the time that one item of a budget stands for."""
 _OF_MARK: Final = {b"{": 240, b"[": 80, b",": 64, b":": 64}
@@ -44,15 +45,20 @@ def pack(columns: Sequence[Sequence[int] | Ints], delta: Sequence[bool]) -> byte
     head = [_HEAD.pack(len(columns))]
     planes: list[bytes] = []
     for values, differences in zip(columns, delta, strict=True):
-        column = np.asarray(values, dtype=np.int64)
-        if differences and column.size:
-            column = np.diff(column, prepend=np.int64(0))
-        folded = ((column << 1) ^ (column >> 63)).view(np.uint64)  # small magnitudes become small
-        width = _width(int(folded.max())) if folded.size else 0
+        column = np.array(values, dtype=np.int64)
+        if differences:
+            column[1:] -= column[:-1].copy()
+        negative = column >> 63
+        column <<= 1  # small magnitudes become small
+        column ^= negative
+        folded = column.view(np.uint64)
+        width = _width(int(np.maximum.reduce(folded, initial=0)))
         head.append(_COLUMN.pack(int(differences), width, folded.size))
-        if width:
-            split = folded.astype(f"<u{width}").view(np.uint8).reshape(-1, width)
-            planes += [plane.tobytes() for plane in split.T]
+        if width == 1:
+            planes.append(folded.astype(np.uint8).tobytes())
+        elif width:
+            split = folded.astype(_UNSIGNED[width]).view(np.uint8).reshape(-1, width)
+            planes.append(split.T.tobytes())
     return deflate(b"".join((*head, *planes)))
 
 
@@ -156,7 +162,8 @@ def _load(text: str | bytes) -> Any:
 
 
 def _width(largest: int) -> int:
-    return next(w for w in _WIDTHS if w == 8 or largest < 1 << (8 * w))
+    size = (largest.bit_length() + 7) // 8
+    return size if size <= 2 else 4 if size <= 4 else 8
 
 
 def _no_number(_: str) -> None:

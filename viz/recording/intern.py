@@ -121,11 +121,22 @@ class Interner:
     def _add(self, roots: Sequence[UOp]) -> None:
         table, number = self._table, self._numbers.node_count
         order, stack = list[UOp](), list[UOp]()
-        push = stack.append
+        push, put, add = stack.append, order.append, table.append
         for root in roots:
             if table[root.serial]:
                 continue
-            push(root)
+            for s in root.src:
+                if not table[s.serial]:
+                    push(root)
+                    break
+            else:  # most: a rule or a rebuild made it of nodes that have numbers
+                number += 1
+                if serial := root.serial:
+                    table[serial] = number
+                else:
+                    root.serial = _Serials.last = len(table)
+                    add(number)
+                put(root)
             while stack:
                 node = stack[-1]
                 for s in node.src:
@@ -136,15 +147,15 @@ class Interner:
                 stack.pop()
                 serial = node.serial
                 if not serial:
-                    serial = node.serial = _Serials.last = len(table)
                     number += 1
-                    table.append(number)
+                    node.serial = _Serials.last = len(table)
+                    add(number)
                 elif not table[serial]:
                     number += 1
                     table[serial] = number
                 else:  # it was on the stack twice
                     continue
-                order.append(node)
+                put(node)
         if order:
             self._write(order)
 

@@ -125,7 +125,7 @@ def _open(path: Path, info: Mapping[str, object]) -> sqlite3.Connection:
         # A killed process loses nothing that it has written; only a power cut could. Waiting for
         # the disk took up to a minute of the program's time on a busy machine.
         db.execute("PRAGMA synchronous=OFF")
-        db.execute("PRAGMA page_size=512")  # small blobs share pages, and leave a part of them empty
+        db.execute("PRAGMA page_size=512")  # of pages that small blobs share a part stays empty
         db.executescript(f"BEGIN;{DDL}COMMIT;")
         with db:
             rows = [MetaRow(key, json.dumps(value, default=str)) for key, value in info.items()]
