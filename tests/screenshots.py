@@ -40,7 +40,8 @@ from viz.views.store import Store
 IMAGES: Final = ROOT / "docs" / "images"
 DUMP: Final = ROOT / "tests" / "viz" / "importers" / "dumps" / "xla"
 SIZE: Final[ViewportSize] = {"width": 1920, "height": 1080}
-TALL: Final[ViewportSize] = {"width": 1440, "height": 1150}
+TALL: Final[ViewportSize] = {"width": 1000, "height": 1150}
+"""Of one column: what is beside the tables of the GPU is elsewhere."""
 SMALL: Final[ViewportSize] = {"width": 1440, "height": 900}
 ARGUMENTS: Final = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
 SIZES: Final = tuple(
@@ -85,11 +86,11 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def record_demo(trace: Path) -> Path:
-    """Records the demo with the command that a reader would type; no picture shows a path of the
-    machine that it was taken on."""
+def record_demo(trace: Path, **more: str) -> Path:
+    """Records the demo with the command that a reader would type, and these settings; no picture
+    shows a path of the machine that it was taken on."""
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
-    setting = environment(VIZ="-1", VIZ_TRACE=str(trace), PATH=path)
+    setting = environment(VIZ="-1", VIZ_TRACE=str(trace), PATH=path, **more)
     command = ["python", "examples/digits.py"]
     subprocess.run(command, env=setting, cwd=ROOT, capture_output=True, check=True)
     return trace
@@ -111,7 +112,7 @@ def take_readme(browser: Browser) -> None:
                     file = IMAGES / f"{name}-{scheme}.png"
                     file.write_bytes(quantised(png))
                     print(f"{file.relative_to(ROOT)}  {file.stat().st_size:,} bytes")
-            take_gpu(browser, export(trace, Path(folder) / "digits.html"))
+        take_gpu(browser, Path(folder))
         with serve(others) as server:
             for scheme in ("light", "dark"):
                 file = IMAGES / f"tile-{scheme}.png"
@@ -144,8 +145,11 @@ def take_imported(browser: Browser, folder: Path) -> None:
             print(f"{file.relative_to(ROOT)}  {file.stat().st_size:,} bytes")
 
 
-def take_gpu(browser: Browser, exported: Path) -> None:
-    """An exported file whose kernels have run on the GPU of the browser."""
+def take_gpu(browser: Browser, folder: Path) -> None:
+    """An exported file whose kernels have run on the GPU of the browser, and whose captured step
+    has, with the values of the run."""
+    trace = record_demo(folder / "captured.viz", VIZ_CAPTURE="TinyJit of *")
+    exported = export(trace, folder / "captured.html", "--values")
     launched = browser.browser_type.launch(executable_path=find_browser(), args=[*WEBGPU])
     for scheme in ("light", "dark"):
         context = launched.new_context(viewport=TALL, color_scheme=scheme, reduced_motion="reduce")
@@ -154,8 +158,11 @@ def take_gpu(browser: Browser, exported: Path) -> None:
         page.get_by_role("button", name="Run all kernels here").click()
         page.get_by_role("button", name="Run it", exact=True).click()
         expect(page.get_by_role("button", name="Run all again")).to_be_visible(timeout=300_000)
-        page.get_by_role("button", name="Run it here").first.click()
-        expect(page.get_by_role("button", name="Run it again")).to_be_visible(timeout=60_000)
+        steps = page.get_by_role("list", name="Captured steps").get_by_role("listitem")
+        step = steps.filter(has_text="TinyJit of step")
+        step.get_by_role("button", name="Run it here").click()
+        expect(step.get_by_role("table", name="Kernels of the step")).to_be_visible(timeout=60_000)
+        page.locator(".ov-sec", has=steps).evaluate("el => el.scrollIntoView()")
         page.mouse.move(2, TALL["height"] - 2)
         page.wait_for_timeout(SETTLE)
         file = IMAGES / f"gpu-{scheme}.png"
