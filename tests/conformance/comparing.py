@@ -65,6 +65,11 @@ def present(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(np.float32) if dtype == np.float64 and not has_float64() else dtype
 
 
+def held(array: np.ndarray) -> np.ndarray:
+    """The numbers in a dtype that the device has."""
+    return array.astype(present(array.dtype))
+
+
 def values(shape: Sequence[int], kind: str, op: Operation) -> st.SearchStrategy[np.ndarray]:
     """Arrays of dtype letter `kind`, where the device has it, within the bounds of `op`."""
     dtype = present(np.dtype(kind))
@@ -115,7 +120,7 @@ def same(ours: Any, theirs: torch.Tensor, loose: float = 1.0, exact_dtype: bool 
 
 def check(op: Operation, arrays: Sequence[np.ndarray], **options: Any) -> None:
     """Forward on `arrays`, and backward where they are floats of 32 bits or more."""
-    arrays = [a.astype(present(a.dtype)) for a in arrays]
+    arrays = [held(a) for a in arrays]
     mine = [Tensor(a) for a in arrays]
     other = [torch.from_numpy(a.copy()) for a in arrays]
     with np.errstate(all="ignore"):

@@ -11,7 +11,7 @@ import torch
 
 from core import Tensor, nn
 from core.errors import UopvizError
-from tests.conformance.comparing import Operation, check, same
+from tests.conformance.comparing import Operation, check, held, same
 from tests.conformance.test_neural import copied
 
 R = np.random.default_rng(9)
@@ -165,8 +165,9 @@ def test_layers_in_a_row() -> None:
 
 
 def test_indices_of_a_pool() -> None:
-    have = nn.MaxPool2d(2, return_indices=True)(Tensor(X))
-    want = torch.nn.MaxPool2d(2, return_indices=True)(torch.from_numpy(X))
+    x = held(X)
+    have = nn.MaxPool2d(2, return_indices=True)(Tensor(x))
+    want = torch.nn.MaxPool2d(2, return_indices=True)(torch.from_numpy(x))
     for a, b in zip(have, want, strict=True):
         same(a, b)
 
@@ -196,6 +197,8 @@ LOSSES: list[tuple[str, dict[str, Any], list[np.ndarray]]] = [
 
 @pytest.mark.parametrize(("name", "options", "given"), LOSSES)
 def test_losses_as_layers(name: str, options: dict[str, Any], given: list[np.ndarray]) -> None:
+    given = [held(a) for a in given]
+    options = {k: held(v) if isinstance(v, np.ndarray) else v for k, v in options.items()}
     mine = {k: Tensor(v) if isinstance(v, np.ndarray) else v for k, v in options.items()}
     other = {k: torch.from_numpy(v) if isinstance(v, np.ndarray) else v for k, v in options.items()}
     have = getattr(nn, name)(**mine)(*map(Tensor, given))

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 
 from core import Tensor
 from core.errors import UopvizError
-from tests.conformance.comparing import Operation, check
+from tests.conformance.comparing import Operation, check, held
 
 R = np.random.default_rng(7)
 X, Y, Z = (R.normal(size=(4, 3)) for _ in range(3))
@@ -100,10 +100,11 @@ CASES = (
 @pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
 @pytest.mark.parametrize("case", CASES, ids=repr)
 def test_loss(case: Case, reduction: str) -> None:
+    others = [held(a) for a in case.others]
     op = Operation(
         case.name,
-        lambda *x: case.ours(*x, *map(Tensor, case.others), reduction=reduction),
-        lambda *x: case.theirs(*x, *map(torch.from_numpy, case.others), reduction=reduction),
+        lambda *x: case.ours(*x, *map(Tensor, others), reduction=reduction),
+        lambda *x: case.theirs(*x, *map(torch.from_numpy, others), reduction=reduction),
     )
     check(op, list(case.given))
 

@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 import torch
 
-from core import Tensor
+from core import Device, Tensor
 from tests.conformance.devices import on_devices
+from tests.core.tensor.random_programs.running import NUMBERED
 from tests.fuzzing import seeds
 
 DEVICES = on_devices("CPU", "REFERENCE", "PTX:EMU", "AMD:EMU")
+HERE = Device.DEFAULT if Device.DEFAULT in NUMBERED else "CPU"
 Array = np.ndarray[Any, Any]
 
 
@@ -236,8 +238,8 @@ def test_means_of_integers_are_rounded_down(dtype: str, own: bool) -> None:
     expected = torch.from_numpy(x).scatter_reduce(
         0, torch.from_numpy(index), torch.from_numpy(v), "mean", include_self=own
     )
-    for devices in ("CPU", ("CPU:1", "CPU:2")):
-        place = [Tensor(a) for a in (x, index, v)]
+    for devices in (HERE, (f"{HERE}:1", f"{HERE}:2")):
+        place = [Tensor(a, device=HERE) for a in (x, index, v)]
         if isinstance(devices, tuple):
             place = [t.shard(devices) for t in place]
         made = place[0].scatter_reduce(0, place[1], place[2], "mean", include_self=own)
