@@ -24,7 +24,7 @@ from core.tensor.running.following import follow
 from core.tensor.running.kept import is_leaf
 from core.tensor.state.base import TensorBase, in_fresh_memory, live, placed
 from core.tensor.state.files import memories_of_file, place_in_file
-from core.tensor.state.live import KEEPS_ALL, Holder, is_stored, memory_of
+from core.tensor.state.live import KEEPS_ALL, Holder, is_stored, memory_of, reads_image
 from core.tensor.state.storage import Storage
 from core.uop.call.kernelcall import outputs_of_call
 from core.uop.call.parts import parts_of, whole_of
@@ -37,8 +37,9 @@ _same_elements = frozenset({Ops.CONTIGUOUS, Ops.CONTIGUOUS_BACKWARD, Ops.COPY})
 
 
 def storage_root(uop: UOp) -> UOp:
-    """The node to store for `uop`: below the movements that lose no element."""
-    while uop.op in KEEPS_ALL:
+    """The node to store for `uop`: below the movements that lose no element, and an image where it
+    is read from one, so that what reads the value as an image copies nothing."""
+    while uop.op in KEEPS_ALL or reads_image(uop):
         uop = uop.src[0]
     return uop
 

@@ -13,6 +13,7 @@ from threading import RLock
 from typing import Final, Generic, Protocol, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
+from core.dtype import IMAGE_SIDE, ImageDType
 from core.uop.facts.users import Users
 from core.uop.ops import GroupOp, Ops
 from core.uop.uop import UOp
@@ -35,11 +36,24 @@ _Holders: TypeAlias = "WeakKeyDictionary[UOp, WeakValueDictionary[int, Holder]]"
 
 
 def memory_of(uop: UOp) -> UOp:
-    """The node whose elements a value is: below all movement, detached or not."""
+    """The node whose elements a value is: below all movement, detached or not, and below the
+    reading of an image."""
     base = uop.base
-    while base.op in (Ops.DETACH, Ops.LENGTH):
+    while base.op in (Ops.DETACH, Ops.LENGTH) or reads_image(base):
         base = base.src[0].base
     return base
+
+
+def reads_image(uop: UOp) -> bool:
+    """Whether a value is all elements of an image that it was, or will be, stored in."""
+    if uop.op is not Ops.CAST or isinstance(uop.dtype, ImageDType):
+        return False
+    image, kind = uop.src[0], uop.src[0].dtype
+    while image.op is Ops.RESHAPE:
+        image = image.src[0]
+    if not isinstance(kind, ImageDType) or image.op not in (Ops.CAST, Ops.BUFFER):
+        return False
+    return uop.size == kind.size and kind.side <= IMAGE_SIDE
 
 
 def is_stored(uop: UOp) -> bool:

@@ -15,6 +15,8 @@ from core import Tensor, TinyJit
 from core.compile import compile_kernel
 from core.dtype import IMAGE_SIDE, ImageDType, dtypes
 from core.helpers import Context
+from core.passes.schedule import ScheduleItem
+from core.realize import capturing
 from core.runtime.buffer import Buffer
 from core.runtime.device import Device
 from core.toolchain.program import Program
@@ -180,6 +182,46 @@ def test_random_gated_loads(seed: int, device: str) -> None:
         out = np.zeros(4 * case.lengths[0] * case.lengths[1], np.float32)
         found = run(device, compile_kernel(case.ast, Device[device].written_for), [out, memory])
         np.testing.assert_array_equal(found[0], case.computed(memory), str(case))
+
+
+def test_what_is_realized_stays_in_its_image(device: str) -> None:
+    """Products that read it copy nothing; assigned to, looked at and read in parts it is what NumPy
+    computes."""
+    a, b = random(16, 16), random(16, 20)[:, :16]
+    with Context(IMAGE=2), capturing() as items:
+        w = Tensor(b, device=device).realize()
+        x = Tensor(a, device=device)
+        for _ in range(3):
+            x = (x @ w).realize()
+    kernels = [i for i in items if isinstance(i, ScheduleItem) and i.ast.op is Ops.SINK]
+    assert len(kernels) == 3 + 3 + 1  # products, images of w, and of the first x
+    assert all(isinstance(k.bufs[0].dtype, ImageDType) for k in kernels)
+    wanted = a @ b @ b @ b
+    np.testing.assert_allclose(x.numpy(), wanted, rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(x[1:5, 3].numpy(), wanted[1:5, 3], rtol=1e-3, atol=1e-3)
+    with capturing() as again:
+        x.realize()
+    assert not again
+    before = x + 1
+    x.assign(x * 2)
+    np.testing.assert_allclose(x.numpy(), wanted * 2, rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(before.numpy(), wanted + 1, rtol=1e-3, atol=1e-3)
+
+
+def test_a_gradient_passes_by_what_is_kept_in_an_image(device: str) -> None:
+    a, b = random(8, 12), random(12, 8)
+
+    def gradients(image: int) -> list[Any]:
+        with Context(IMAGE=image):
+            x, w = Tensor(a, device=device), Tensor(b, device=device)
+            x.requires_grad = w.requires_grad = True
+            y = (x @ w).realize()
+            (y.relu() @ w.transpose()).square().mean().backward()
+            assert x.grad is not None and w.grad is not None
+            return [x.grad.numpy(), w.grad.numpy()]
+
+    for found, wanted in zip(gradients(2), gradients(0), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4)
 
 
 def test_a_captured_function_keeps_images(device: str) -> None:
