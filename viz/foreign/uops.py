@@ -1,9 +1,10 @@
-"""Steps of tinygrad on integers and booleans, judged by the meaning that their ops have in `core`.
+"""Steps of tinygrad on numbers, judged by the meaning that their ops have in `core`.
 
 Where an op is the same in both, its node becomes one of `core`; any other node is a value that may
 be anything between its bounds, the same on both sides. A difference is believed only where
 arithmetic became an expression of the same values, and these are loops, variables or memory that is
-given. Steps on floats, vectors and effects are not judged.
+given. Floats are compared on samples; tinygrad's rules hold for finite ones, whatever the sign of a
+zero. Steps on vectors and effects are not judged.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from core.errors import UopvizError
 from core.prove.decide import Checker
 from core.prove.verdict import Verdict
 from core.uop import Ops, UOp
+from core.uop.patterns.rule import Assumes
 from viz.compilers.tinygradfacts import TinygradFacts
+from viz.foreign.reads import VIEWS, Reads
 from viz.format.cells import parse_json
 from viz.read.records import Rewrite
 from viz.read.steps import read_steps
@@ -39,6 +42,10 @@ _DTYPES: Final = {
     "dtypes.ulong": dtypes.uint64,
     "dtypes.bool": dtypes.bool,
     **dict.fromkeys(("dtypes.index", "dtypes.weakint"), dtypes.int64),
+    "dtypes.half": dtypes.float16,
+    "dtypes.bfloat16": dtypes.bfloat16,
+    "dtypes.float": dtypes.float32,
+    **dict.fromkeys(("dtypes.double", "dtypes.weakfloat"), dtypes.float64),
 }
 _SAME: Final = {
     **{name: getattr(Ops, name) for name in ("ADD", "SUB", "MUL", "MAX", "NEG", "WHERE")},
@@ -48,7 +55,19 @@ _SAME: Final = {
     "CDIV": Ops.IDIV,
     "MOD": Ops.MOD,
     "CMOD": Ops.MOD,
+    "RECIPROCAL": Ops.RECIPROCAL,
+    "FDIV": Ops.FDIV,
+    "SQRT": Ops.SQRT,
+    "TRUNC": Ops.TRUNC,
+    "MULACC": Ops.MULACC,
+    "EXP2": Ops.EXP2,
+    "LOG2": Ops.LOG2,
+    "SIN": Ops.SIN,
 }
+_APPROXIMATED: Final = frozenset(("EXP2", "LOG2", "SIN"))
+"""Functions that become polynomials: how exact these have to be is the compiler's affair."""
+_NEAR: Final = 1e-3
+_FINITE: Final = (Assumes.NO_NAN, Assumes.FINITE, Assumes.EITHER_ZERO)
 _FLOORED: Final = ("FLOORDIV", "FLOORMOD")
 _ANYTHING: Final = frozenset(("RANGE", "SPECIAL", "DEFINE_VAR"))
 """What may have any value between its bounds."""
@@ -91,6 +110,7 @@ class _Pair:
         self._made: dict[int, UOp] = {}
         self._leaves: dict[str, str] = {}
         """By name, the op of what may not have any value."""
+        self._has_floats = False
         self._names: set[str] = set()
         """Of all that are values of one side."""
 
@@ -98,6 +118,8 @@ class _Pair:
         """What is known of `after` in place of `before`."""
         if before == after:
             return Verdict("proved", "the same node")
+        if self._text(before, "op") in VIEWS:
+            return self._read(before, after)
         try:
             old = self._core(before)
             known = {*self._names}
@@ -109,6 +131,12 @@ class _Pair:
         except (UopvizError, ArithmeticError, ValueError) as error:
             return Verdict("unchecked", f"its nodes cannot be made: {str(error)[:200]}")
         found = _checker().check(old, new)
+        if found.kind == "differs" and self._has_floats:
+            found = _checker().check(old, new, _FINITE)
+            if found.kind == "differs" and self._text(before, "op") in _APPROXIMATED:
+                return Verdict("unchecked", "how exact an approximation has to be is not known")
+            if found.kind == "differs" and _is_near(found):
+                return Verdict("unchecked", "it differs by no more than roundings may come to")
         if found.kind != "differs":
             return found
         if self._names - known or not self._is_arithmetic(before):
@@ -118,6 +146,31 @@ class _Pair:
             named = ", ".join(dict.fromkeys(opaque)) or "what it is made of"
             return Verdict("unchecked", f"it depends on what {named} may be")
         return found
+
+    def _read(self, before: int, after: int) -> Verdict:
+        """What is known of a view in place of another: both read the same element, or are not
+        compared."""
+        reads = Reads(self._file, _facts(self._file), self._core)
+        axes = reads.axes(before)
+        if axes is None or axes != reads.axes(after):
+            return Verdict("unchecked", f"the shape of {self._text(before, 'op')} is not known")
+        try:
+            old = reads.element(before, axes)
+            known = {*self._names}
+            new = reads.element(after, axes)
+        except _UnknownError as error:
+            return Verdict("unchecked", str(error))
+        if old.node != new.node or len(old.at) != len(new.at):
+            op = self._text(old.node, "op")
+            return Verdict("unchecked", f"it reads {op}, and is another node in its pass")
+        found = [_checker().check(a, b) for a, b in zip(old.at, new.at, strict=True)]
+        worst = next((one for one in found if one.kind == "differs"), None)
+        opaque = worst is not None and any(name in self._leaves for name, _ in worst.values)
+        if opaque or (worst is not None and self._names - known):
+            return Verdict("unchecked", "it depends on what an index may be")
+        if worst is None:
+            worst = next((one for one in found if one.kind != "proved"), None)
+        return worst or Verdict("proved", "it reads the same element")
 
     def _is_arithmetic(self, node: int) -> bool:
         op = self._text(node, "op")
@@ -170,28 +223,39 @@ class _Pair:
             kind = self._text(node, "dtype") or "void"
             raise _UnknownError(f"values of {kind} are not compared")
         dtype = self._dtype(node)
+        is_float = dtypes.is_float(dtype)
+        self._has_floats |= is_float
         if op == "CONST":
-            value = parse_json(self._text(node, "arg"))
-            if not isinstance(value, int):
-                raise _UnknownError(f"CONST {str(value)[:40]} is no number")
+            value = _number(parse_json(self._text(node, "arg")))
+            if value is None or (isinstance(value, float) and not is_float):
+                raise _UnknownError(f"CONST {self._text(node, 'arg')[:40]} is no {dtype.name}")
+            if is_float:
+                return UOp.const(dtype, float(value))
             return UOp.const(dtype, bool(value) if dtype is dtypes.bool else value)
         if is_root and op not in _ANYTHING:
             raise _UnknownError(f"{op} has no meaning here")
         is_free = op in _ANYTHING or (op in _READS and self._reads_given(node))
-        low, high = _facts(self._file).bounds(node) or (dtype.min, dtype.max)
-        low, high = max(int(low), int(dtype.min)), min(int(high), int(dtype.max))
-        if low > high:
-            raise _UnknownError(f"the bounds of {op} are not those of its dtype")
         name = self._named(node, op)
         self._names.add(name)
         if not is_free:
             self._leaves[name] = op
+        if is_float:
+            return UOp.variable(name, 0, 1, dtype)  # bounds of floats are not looked at
+        low, high = _facts(self._file).bounds(node) or (dtype.min, dtype.max)
+        low, high = max(int(low), int(dtype.min)), min(int(high), int(dtype.max))
+        if low > high:
+            raise _UnknownError(f"the bounds of {op} are not those of its dtype")
         if dtype is dtypes.bool:
             return UOp.variable(name, low, high, dtypes.int32).ne(0)
+        if op == "RANGE":
+            return UOp.variable(name, low, high, dtypes.int64).cast(dtype)
         return UOp.variable(name, low, high, dtype)
 
     def _named(self, node: int, op: str) -> str:
-        """The name of a value: what an INDEX stands for is what its LOAD reads."""
+        """The name of a value: what an INDEX stands for is what its LOAD reads; a loop is the same
+        in every dtype."""
+        if op == "RANGE" and (bounds := _facts(self._file).bounds(node)) is not None:
+            return f"range {self._text(node, 'arg')} {bounds[1]}"
         sources = self._file.nodes.sources(node)
         if op == "LOAD" and len(sources) == 1 and self._text(sources[0], "op") == "INDEX":
             return f"index{sources[0]}"
@@ -214,3 +278,26 @@ class _Pair:
 
     def _text(self, node: int, name: str) -> str:
         return self._file.text(int(self._file.nodes.field(name)[node]))
+
+
+def _is_near(found: Verdict) -> bool:
+    """Whether floats that differ may do so by their roundings."""
+    try:
+        before, after = float(found.before), float(found.after)
+    except ValueError:
+        return False
+    return abs(before - after) <= _NEAR * max(abs(before), abs(after))
+
+
+def _number(value: object) -> int | float | None:
+    """A number as typed JSON has it; None for anything else."""
+    match value:
+        case bool() | int() | float():
+            return value
+        case {"float": (int() | float() | str()) as said}:
+            try:
+                return float(said)
+            except ValueError:
+                return None
+        case _:
+            return None

@@ -1,4 +1,4 @@
-"""Steps of tinygrad on integers are judged by the meaning of their ops: right ones are proved,
+"""Steps of tinygrad on numbers are judged by the meaning of their ops: right ones are proved,
 wrong ones named, and no more is claimed than is known."""
 
 from __future__ import annotations
@@ -22,6 +22,14 @@ class Graph:
         self.x, self.y = self.loop(0, 10), self.loop(1, 7)
         pointer = self.node("PARAM", "int", arg='"ParamArg(0, dtypes.int)"')
         self.read = self.node("INDEX", "int", pointer, self.x)
+        floats = self.node("PARAM", "float", arg='"ParamArg(1, dtypes.float)"')
+        self.a = self.node("INDEX", "float", floats, self.x)
+        self.given = self.node("PARAM", "float", self.const(70), arg='"ParamArg(2, dtypes.float)"')
+        self.square = self.node("RESHAPE", "float", self.given, self.shape(10, 7))
+        self.turned = self.node("PERMUTE", "float", self.square, arg='"(1, 0)"')
+        self.again = self.node("RESHAPE", "float", self.square, self.shape(7, 10))
+        self.many = self.node("EXPAND", "float", self.square, self.const(7))
+        self.both = self.op("STACK", self.x, self.y)
         held = self.node("STAGE", "int", self.x)
         self.stage = self.node("INDEX", "int", held, self.x)
 
@@ -37,6 +45,16 @@ class Graph:
 
     def op(self, name: str, *src: int, dtype: str = "weakint") -> int:
         return self.node(name, dtype, *src)
+
+    def float(self, name: str, *src: int) -> int:
+        return self.op(name, *src, dtype="float")
+
+    def at(self, value: int, *indices: int) -> int:
+        dtype = "weakint" if value == self.both else "float"
+        return self.node("INDEX", dtype, value, *indices)
+
+    def shape(self, *sizes: int) -> int:
+        return self.op("STACK", *map(self.const, sizes))
 
     def times(self, a: int, n: int) -> int:
         return self.op("MUL", a, self.const(n))
@@ -79,9 +97,44 @@ STEPS: dict[str, tuple[str, Step]] = {
     ),
     "another loop": ("unchecked", lambda g: (g.plus(g.x, 0), g.y)),
     "a loop for a loop": ("unchecked", lambda g: (g.x, g.y)),
-    "floats": (
+    "a float once": ("proved", lambda g: (g.float("MUL", g.a, g.const(1, "float")), g.a)),
+    "a float twice": (
+        "sampled",
+        lambda g: (g.float("ADD", g.a, g.a), g.float("MUL", g.a, g.const(2, "float"))),
+    ),
+    "a float three times": (
+        "differs",
+        lambda g: (g.float("ADD", g.a, g.a), g.float("MUL", g.a, g.const(3, "float"))),
+    ),
+    "a finite float": (
+        "assumes",
+        lambda g: (g.float("MUL", g.a, g.const(0, "float")), g.const(0, "float")),
+    ),
+    "a negative float": (
+        "differs",
+        lambda g: (g.float("MAX", g.a, g.const(0, "float")), g.a),
+    ),
+    "a row and a column": (
+        "proved",
+        lambda g: (g.at(g.square, g.x, g.y), g.at(g.given, g.op("ADD", g.times(g.x, 7), g.y))),
+    ),
+    "another row": (
+        "differs",
+        lambda g: (g.at(g.square, g.x, g.y), g.at(g.given, g.op("ADD", g.times(g.x, 8), g.y))),
+    ),
+    "turned": ("proved", lambda g: (g.at(g.turned, g.y, g.x), g.at(g.square, g.x, g.y))),
+    "turned and not": ("differs", lambda g: (g.at(g.turned, g.y, g.x), g.at(g.turned, g.x, g.y))),
+    "a view of a view": (
+        "proved",
+        lambda g: (g.at(g.again, g.y, g.x), g.at(g.given, g.op("ADD", g.times(g.y, 10), g.x))),
+    ),
+    "an axis more": ("proved", lambda g: (g.at(g.many, g.y, g.x, g.y), g.at(g.square, g.x, g.y))),
+    "one of a stack": ("proved", lambda g: (g.at(g.both, g.const(1)), g.y)),
+    "the other one": ("unchecked", lambda g: (g.at(g.both, g.const(0)), g.y)),
+    "views of other memory": ("unchecked", lambda g: (g.at(g.square, g.x, g.y), g.a)),
+    "a polynomial": (
         "unchecked",
-        lambda g: (g.op("ADD", g.x, g.x, dtype="float"), g.op("MUL", g.x, g.x, dtype="float")),
+        lambda g: (g.float("EXP2", g.a), g.float("ADD", g.a, g.const(1, "float"))),
     ),
 }
 
