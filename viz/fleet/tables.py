@@ -13,16 +13,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from core.errors import TraceError
 from viz.dialect.registry import named_in
 from viz.fleet.layout import TABLES
 from viz.format.events import MatchField
+from viz.format.pack import Ints
 from viz.known.beside import take_kept
+from viz.read.records import Rewrite
 from viz.views.overview.programs import REGISTERS
+from viz.views.process import Process
 from viz.views.store import Store
 
 Columns = dict[str, Any]
+Scope = tuple[Process, Rewrite, int, str]
+"""A pass: its process, itself, its number, and the name of the kernel that it is of."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +83,7 @@ def packed(store: Store, number: str, redact: bool = False) -> Packed:
     totals = run["totals"]
     texts, sources = _texts(store, kernels, redact)
     graphs, nodes = _graphs(store, kernels)
+    passes = [*_scopes(store, kernels)]
     tables: dict[str, Columns] = {
         "runs": {
             "file": ["" if redact else store.path.name],
@@ -85,8 +92,8 @@ def packed(store: Store, number: str, redact: bool = False) -> Packed:
             "kernels": [totals["kernels"]],
             "steps": [totals["steps"]],
         },
-        "passes": _passes(store, kernels),
-        "matches": _matches(store, kernels),
+        "passes": _passes(passes),
+        "matches": _matches(store, passes),
         "rules": _rules(store, redact),
         "kernels": {
             "number": [*kernels],
@@ -109,8 +116,8 @@ def packed(store: Store, number: str, redact: bool = False) -> Packed:
     return Packed(head, day[0] if day else "unknown", tables, {"sources": sources, "nodes": nodes})
 
 
-def _scopes(store: Store, kernels: Mapping[int, str]) -> Iterator[tuple[Any, Any, int, str]]:
-    """Every pass: its process, itself, its number, and the name of the kernel that it is of."""
+def _scopes(store: Store, kernels: Mapping[int, str]) -> Iterator[Scope]:
+    """Every pass."""
     for process in store.processes:
         for rewrite in [*process.file.rewrites.values()]:
             number = process.id(rewrite.id)
@@ -118,46 +125,43 @@ def _scopes(store: Store, kernels: Mapping[int, str]) -> Iterator[tuple[Any, Any
             yield process, rewrite, number, kernels.get(scope, "") if scope is not None else ""
 
 
-def _passes(store: Store, kernels: Mapping[int, str]) -> Columns:
+def _passes(scopes: Sequence[Scope]) -> Columns:
     rows = [
         (number, kernel, r.name, r.us or 0, r.matches, r.declines, r.nodes)
-        for _, r, number, kernel in _scopes(store, kernels)
+        for _, r, number, kernel in scopes
     ]
     return _columns("passes", rows)
 
 
-def _matches(store: Store, kernels: Mapping[int, str]) -> Columns:
+def _matches(store: Store, scopes: Sequence[Scope]) -> Columns:
     """The columns as arrays: rules and kernels as numbers of tables of names."""
-    parts: list[tuple[Any, ...]] = []
-    names: dict[str, int] = {}
+    found: dict[Process, list[Ints]] = {}
+    of: list[tuple[int, int, int]] = []
+    """Of each pass: how many matches it has, its kernel, and its number."""
     of_kernels: dict[str, int] = {}
-    for process, rewrite, number, kernel in _scopes(store, kernels):
-        if not rewrite.matches:
-            continue
-        rows = process.file.event_blocks.matches(rewrite)
-        local, inverse = np.unique(rows[:, MatchField.RULE], return_inverse=True)
-        known = [store.rule_name(process.rule(int(rule))) for rule in local]
-        codes = np.asarray([names.setdefault(name, len(names)) for name in known], np.int32)
-        count = len(rows)
-        parts.append(
-            (
-                codes[inverse] if count else np.empty(0, np.int32),
-                np.full(count, of_kernels.setdefault(kernel, len(of_kernels)), np.int32),
-                np.full(count, number, np.int64),
-                np.arange(1, count + 1, dtype=np.int32),
-                np.minimum(rows[:, MatchField.NS] // 1000, 2**31 - 1).astype(np.int32),
-            )
-        )
-    whole = [np.concatenate(column) for column in zip(*parts, strict=True)] if parts else []
-    if not whole:
+    for process, rewrite, number, kernel in scopes:
+        if rewrite.matches:
+            rows = process.file.event_blocks.matches(rewrite)
+            found.setdefault(process, []).append(rows)
+            of.append((len(rows), of_kernels.setdefault(kernel, len(of_kernels)), number))
+    if not found:
         return {name: [] for name in TABLES["matches"]}
-    rules, of, passes, steps, us = whole
+    names: dict[str, int] = {}
+    rules: list[npt.NDArray[np.int32]] = []
+    for process, parts in found.items():
+        local, inverse = np.unique(np.concatenate(parts)[:, MatchField.RULE], return_inverse=True)
+        known = [store.rule_name(process.rule(int(rule))) for rule in local]
+        codes = [names.setdefault(name, len(names)) for name in known]
+        rules.append(np.asarray(codes, np.int32)[inverse])
+    ns = np.concatenate([rows[:, MatchField.NS] for parts in found.values() for rows in parts])
+    counts, kernel_codes, numbers = np.asarray(of, np.int64).T
+    begins = np.repeat(np.cumsum(counts) - counts, counts)
     return {
-        "rule": Coded(rules, [*names]),
-        "kernel": Coded(of, [*of_kernels]),
-        "pass": passes,
-        "step": steps,
-        "us": us,
+        "rule": Coded(np.concatenate(rules), [*names]),
+        "kernel": Coded(np.repeat(kernel_codes.astype(np.int32), counts), [*of_kernels]),
+        "pass": np.repeat(numbers, counts),
+        "step": (np.arange(1, len(ns) + 1) - begins).astype(np.int32),
+        "us": np.minimum(ns // 1000, 2**31 - 1).astype(np.int32),
     }
 
 
@@ -191,7 +195,7 @@ def _texts(
             name = kernels.get(process.id(context.id))
             if name is None:
                 continue
-            for one in process.kernels.recorded(context):
+            for one in process.kernels.recorded(context, lines=False):
                 counts = [one.facts.get(key, "") for key in REGISTERS]
                 count = next((int(count) for count in counts if count.isdecimal()), None)
                 text = None

@@ -66,11 +66,23 @@ class Events:
         """Where in `bound` the nodes of each match begin; and the end of the last."""
         return np.cumsum(np.append(0, self.match[:, MatchField.BIND_COUNT]))
 
+    @cached_property
+    def _by_rewrite(self) -> tuple[Ints, Ints]:
+        """The positions of events in the order of their rewrites, and these rewrites."""
+        order = np.argsort(self.rewrite, kind="stable")
+        return order, self.rewrite[order]
+
+    def of(self, rewrite: int) -> Ints:
+        """The positions of the events of a rewrite, which ascend."""
+        order, rewrites = self._by_rewrite
+        begin, end = np.searchsorted(rewrites, (rewrite, rewrite + 1)).tolist()
+        return order[begin:end]
+
     @property
     def nbytes(self) -> int:
         """Bytes that it takes."""
         own = (self.kind, self.rewrite, self.match, self.bound, self.rebuild, self.decline)
-        return sum(array.nbytes for array in (*own, self.row, self.bound_start))
+        return sum(array.nbytes for array in (*own, self.row, self.bound_start, *self._by_rewrite))
 
     def at(self, positions: Ints) -> Events:
         """The events at these positions, which ascend."""

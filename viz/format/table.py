@@ -99,6 +99,10 @@ class Table(Generic[R]):
         """A row as `insert` takes it."""
         return self._cells(row)
 
+    def row_of(self, cells: Sequence[Any]) -> R:
+        """A row from cells that are of its types."""
+        return self.row(*cells)
+
     def read(self, cells: Sequence[object]) -> R:
         """A row from cells that may hold anything: 0, "" or None for those of another type."""
         return self.row(*[read(cell) for read, cell in zip(self._readers, cells, strict=True)])

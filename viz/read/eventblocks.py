@@ -62,7 +62,7 @@ class EventBlocks:
     def of(self, rewrite: Rewrite) -> Iterator[tuple[Events, Ints]]:
         """The blocks that hold events of a rewrite, each with the positions of its events."""
         for arrays in self.between(*rewrite.blocks):
-            positions = np.flatnonzero(arrays.rewrite == rewrite.id)
+            positions = arrays.of(rewrite.id)
             if len(positions):
                 yield arrays, positions
 

@@ -266,7 +266,7 @@ class TraceFile:
     def _add_rewrites(self, _first: int, _count: int, data: bytes) -> None:
         each = _ROW // len(blocks.REWRITES.names)
         for cells in blocks.REWRITES.rows(data, each):
-            self._packed.append(REWRITES.read((*cells, None)))
+            self._packed.append(REWRITES.row_of((*cells, None)))
 
     def _add_gated(self, _first: int, _count: int, data: bytes) -> None:
         for rewrite, node in blocks.GATED.rows(data, _TUPLE):

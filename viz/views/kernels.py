@@ -8,7 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Final, cast
+
+import numpy as np
 
 from core.errors import BudgetError, TraceError
 from viz.budget import part, take
@@ -177,10 +180,11 @@ class KernelReader:
                 inside.add(other.id)
         return sorted(r.id for r in [*self._file.rewrites.values()] if r.context in inside)
 
-    def recorded(self, context: Context) -> list[Recorded]:
-        """The source texts that the trace has of a kernel."""
+    def recorded(self, context: Context, lines: bool = True) -> list[Recorded]:
+        """The source texts that the trace has of a kernel; not `lines`: without the nodes behind
+        the lines of them."""
         rows = self._file.db.where(ARTIFACTS, "context", context.id)
-        return [self._recorded(row) for row in rows]
+        return [self._recorded(row, lines) for row in rows]
 
     def texts(self, context: Context, derived: bool = True) -> Iterator[tuple[str, str, str]]:
         """Kind, target and text of each source that the trace has of a kernel, as far as it can be
@@ -199,7 +203,7 @@ class KernelReader:
                     continue
                 yield as_text(row.kind), as_text(row.target), text
 
-    def _recorded(self, row: ArtifactRow) -> Recorded:
+    def _recorded(self, row: ArtifactRow, lines: bool = True) -> Recorded:
         made = Recorded(as_text(row.kind), as_text(row.target))
         try:
             parts = unpack_json(row.body)
@@ -218,10 +222,12 @@ class KernelReader:
             made.error = error.what
             return made
         made.facts, made.title = parse_facts(fields.get("facts")), as_text(fields.get("title"))
-        nodes, at = cast("list[int]", flat.tolist()), 0
-        for count in counts.tolist():
-            made.lines.append([n for n in nodes[at : at + count] if self._known(n)])
-            at += count
+        if not lines:
+            return made
+        is_known = (flat > 0) & (flat <= self._file.nodes.count)
+        ends = np.append(0, np.cumsum(is_known))[np.cumsum(counts)]
+        nodes: list[int] = flat[is_known].tolist()
+        made.lines = [nodes[begin:end] for begin, end in pairwise([0, *ends.tolist()])]
         return made
 
     def _shown(self, one: Recorded) -> str:
@@ -229,9 +235,6 @@ class KernelReader:
         if one.text is None:
             return listing(self._file, one.lines, self._dialect)
         return one.text
-
-    def _known(self, node: int) -> bool:
-        return 0 < node <= self._file.nodes.count
 
     def artifacts(self, context: Context, say: Callable[[str], str] = str) -> list[dict[str, Any]]:
         """The texts that the trace has of a kernel or schedule, in the form of the page and the
