@@ -168,6 +168,8 @@ class _Pair:
         opaque = worst is not None and any(name in self._leaves for name, _ in worst.values)
         if opaque or (worst is not None and self._names - known):
             return Verdict("unchecked", "it depends on what an index may be")
+        if worst is not None and self._text(before, "op") != "INDEX":  # its users may have changed
+            return Verdict("unchecked", "it stands for a node that is another one in its pass")
         if worst is None:
             worst = next((one for one in found if one.kind != "proved"), None)
         return worst or Verdict("proved", "it reads the same element")

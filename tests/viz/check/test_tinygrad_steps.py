@@ -26,9 +26,12 @@ class Graph:
         self.a = self.node("INDEX", "float", floats, self.x)
         self.given = self.node("PARAM", "float", self.const(70), arg='"ParamArg(2, dtypes.float)"')
         self.square = self.node("RESHAPE", "float", self.given, self.shape(10, 7))
+        four = self.node("PARAM", "float", self.const(4), arg='"ParamArg(3, dtypes.float)"')
+        self.narrow = self.node("RESHAPE", "float", four, self.shape(2, 2))
         self.turned = self.node("PERMUTE", "float", self.square, arg='"(1, 0)"')
         self.again = self.node("RESHAPE", "float", self.square, self.shape(7, 10))
         self.many = self.node("EXPAND", "float", self.square, self.const(7))
+        self.wide = self.node("PERMUTE", "float", self.narrow, arg='"(1, 0)"')
         self.both = self.op("STACK", self.x, self.y)
         held = self.node("STAGE", "int", self.x)
         self.stage = self.node("INDEX", "int", held, self.x)
@@ -124,6 +127,7 @@ STEPS: dict[str, tuple[str, Step]] = {
     ),
     "turned": ("proved", lambda g: (g.at(g.turned, g.y, g.x), g.at(g.square, g.x, g.y))),
     "turned and not": ("differs", lambda g: (g.at(g.turned, g.y, g.x), g.at(g.turned, g.x, g.y))),
+    "a view that is taken away": ("unchecked", lambda g: (g.wide, g.narrow)),
     "a view of a view": (
         "proved",
         lambda g: (g.at(g.again, g.y, g.x), g.at(g.given, g.op("ADD", g.times(g.y, 10), g.x))),
