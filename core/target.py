@@ -97,9 +97,12 @@ class Target:
     def runs(self, other: Target) -> bool:
         """Whether a device of this target runs code for `other`: for the same, or for one with less
         of what devices of a target differ in."""
-        own = {name: getattr(self, name) for name in OF_A_DEVICE}
-        less = all(getattr(other, name) <= most for name, most in own.items())
-        return less and replace(other, **own) == self
+        less = all(getattr(other, name) <= getattr(self, name) for name in OF_A_DEVICE)
+        return less and self.resembles(other)
+
+    def resembles(self, other: Target) -> bool:
+        """Whether both are alike but for what devices of a target differ in."""
+        return replace(other, **{name: getattr(self, name) for name in OF_A_DEVICE}) == self
 
     def alu_lanes(self, dtype: DType) -> int:
         """How many elements of `dtype` one arithmetic instruction takes; at least 1."""

@@ -51,8 +51,8 @@ def test_ends_of_dtypes(name: str, device: str) -> None:
     assert {dtype: wrong for dtype, wrong in found.items() if wrong} == {}
 
 
-@pytest.mark.parametrize("device", [name for name in DEVICES if name.endswith(":EMU")])
+@pytest.mark.parametrize("device", on_devices("PTX:EMU", "AMD:EMU"))
 @pytest.mark.parametrize("dtype", [dtypes.fp8e4m3, dtypes.fp8e5m2, dtypes.uint64], ids=str)
-def test_ends_on_emulators(dtype: DType, device: str) -> None:
+def test_ends_of_a_dtype(dtype: DType, device: str) -> None:
     found = {row[0]: wrong_at_ends(row[0], dtype, device) for row in ENDS}
     assert {name: wrong for name, wrong in found.items() if wrong} == {}

@@ -30,7 +30,7 @@ from viz.whatif.narrowing.minimise import minimise
 from viz.whatif.narrowing.verdict import culprit_data, outcome_data, verdict_data
 from viz.whatif.results.arguments import givens
 from viz.whatif.results.textrun import NOT_RUN, device_for, rendering, run_text, said_of
-from viz.whatif.results.trying import Judge, check_device, old_program
+from viz.whatif.results.trying import Judge, check_device, old_program, own_target
 from viz.whatif.scripts.launchcase import launch_case
 from viz.whatif.variants.given import MAX_TRACE, error_data, kernel_of, name_of
 from viz.whatif.variants.recompile import (
@@ -56,7 +56,7 @@ def variant_job(request: Mapping[str, Any]) -> Data:
     subject: Mapping[str, Any] = request["subject"]
     variant = Variant.from_data(request["variant"])
     ast, target = kernel_of(subject)
-    new_target = target_named(variant.target) if variant.target else target
+    target, new_target = own_target(target), _target_of(variant, target)
     made: Data = {"error": None, "device": None, "outcome": None, "times": None, "code": None,
                   "oldCode": None, "opts": None, "matches": 0, "edited": None,
                   "notes": []}  # fmt: skip
@@ -83,6 +83,11 @@ def variant_job(request: Mapping[str, Any]) -> Data:
         if request.get("run", True):
             _run(made, ast, target, subject, compiled, variant.text)
     return made
+
+
+def _target_of(variant: Variant, target: Target) -> Target:
+    """What a variant is compiled for; `target` is what the kernel was."""
+    return own_target(target_named(variant.target) if variant.target else target)
 
 
 def _text_facts(made: Data, program: Program, text: EditedText) -> None:
@@ -144,7 +149,7 @@ def bisect_job(request: Mapping[str, Any]) -> Data:
     check_kernel(ast, MAX_BYTES)
     opts = None if variant.opts is None else parse_opts(variant.opts)
     with flags_of(subject):
-        target = target_named(variant.target) if variant.target else target
+        target = _target_of(variant, target)
         if device := as_text(request.get("device"), 200):
             target = Device[device].target or target
         searching = request.get("searching") is not False
@@ -185,7 +190,7 @@ def minimise_job(request: Mapping[str, Any]) -> Data:
     check_kernel(ast, MAX_BYTES)
     progress("making the kernel smaller")
     with flags_of(subject):
-        target = target_named(variant.target) if variant.target else target
+        target = _target_of(variant, target)
         made = minimise(ast, target, variant, float(request["seconds"]))
     return {
         "graph": to_data([made.ast]),

@@ -20,7 +20,7 @@ from core.toolchain.diskcache import keep_nothing
 from core.uop.data.serial import from_data
 from viz.coredialect.flags import flags_of
 from viz.jobs.lines import answer_request, part, progress
-from viz.whatif.results.trying import device_of
+from viz.whatif.results.trying import device_of, own_target
 from viz.work.change import Change
 from viz.work.opts import parse_opts
 from viz.workbench.compare import compare_sides
@@ -76,7 +76,7 @@ def search_job(request: Mapping[str, Any]) -> dict[str, Any]:
     this machine for `target`. Raises UopvizError."""
     ast = from_data(request["graph"])[0]
     check_kernel(ast, MAX_BYTES)
-    device = str(request["device"]) or device_of(target_named(str(request["target"])))
+    device = str(request["device"]) or device_of(own_target(target_named(str(request["target"]))))
     if device is None:
         raise RunError(f"no device of this machine runs code for {request['target']}")
     device = Device.canonicalize(device)

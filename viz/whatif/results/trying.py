@@ -47,6 +47,20 @@ def device_of(target: Target) -> str | None:
         return None
 
 
+def own_target(target: Target) -> Target:
+    """A target as the device of this machine has it, where that has less of something, such as
+    smaller images: it does not run all code for the target itself."""
+    if not target.image_side:
+        return target
+    try:
+        found = Device[_REAL[target.family]].target
+    except UopvizError:
+        return target
+    if found is None or found.runs(target) or not found.resembles(target):
+        return target
+    return found
+
+
 def emulated(target: Target) -> str | None:
     """The emulated device that runs code for a target; None where there is none."""
     for name, row in EMULATED.items():
