@@ -13,9 +13,7 @@ from core.errors import CompileError
 from core.helpers import argsort, prod
 from core.passes.loops.collapse import collapse
 from core.passes.lower import lower
-from core.passes.optimize import Kernel, apply_opt
-from core.passes.optimize.kernel import run_by_groups
-from core.passes.optimize.merge import merge_loops
+from core.passes.optimize import Kernel, apply_opt, prepared
 from core.passes.simplify import simplify
 from core.shape import ShapeTracker
 from core.target import Target
@@ -239,11 +237,7 @@ def opened(ast: UOp, target: Target) -> Kernel:
     sink = ast
     for step in (lower, simplify, collapse, simplify):
         sink = step(sink, target)
-    kernel = Kernel(sink, target)
-    merge_loops(kernel)
-    if target.has_local:
-        run_by_groups(kernel)
-    return kernel
+    return prepared(sink, target)
 
 
 def legal_opts(rng: Random, ast: UOp, target: Target, cores: float = 0.1) -> list[Opt]:
