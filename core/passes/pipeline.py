@@ -85,7 +85,8 @@ PASSES: Final[tuple[Pass[Target], ...]] = (
         trim,
         _VALUES,
         "a reduce over an axis whose length is a variable ends there, where its loop is not shared "
-        "by threads or lanes",
+        "by threads or lanes; a store that variables limit runs over work groups and elements "
+        "within the limits",
         index_spec,
     ),
     Pass(

@@ -245,6 +245,10 @@ class _Kernel:
         at, to = self.w.number, self.w.type(u.dtype)
         threaded = u.arg[1] is AxisType.THREAD and u is self.listing.thread_range
         first, last = ("%begin", "%end") if threaded else ("0", self.w.value(u.src[0]).text)
+        if threaded and u.src[0].op is not Ops.CONST:  # a part may lie behind what is to be done
+            end = self.w.value(u.src[0])
+            before = self.w.let("i1", f"icmp slt {end}, %end")
+            last = self.w.let(to, f"select {before}, {end}, {to} %end").text
         self.w.jump(f"enter{at}")
         self.w.label(f"enter{at}")
         self.w.jump(f"loop{at}")

@@ -39,6 +39,21 @@ def read_arguments(sink: UOp) -> frozenset[int]:
     return frozenset(int(p.arg) for p in pointers if p.op is Ops.DEFINE_GLOBAL)
 
 
+def stored_in_part(ast: UOp) -> frozenset[int]:
+    """The numbers of the arguments of a kernel of shaped values that it stores as far as variables
+    say; behind that, they stay as they are."""
+    if ast.op is not Ops.SINK or is_lowered(ast):
+        return frozenset()
+    return frozenset(
+        int(place.src[0].arg)
+        for place, value in (store.src for store in ast.src)
+        if value.op is Ops.WHERE
+        and value.src[2].op is Ops.LOAD
+        and value.src[2].src[0] is place
+        and any(u.op is Ops.DEFINE_VAR for u in value.src[0].toposort())
+    )
+
+
 def output_count(ast: UOp) -> int:
     """How many of a kernel's arguments, the first ones, it writes: one for each STORE of shaped
     values, one for a COPY; of loops, each memory that it stores to. Looked up once per AST."""

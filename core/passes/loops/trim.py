@@ -2,13 +2,15 @@
 
 A reduce over an axis whose length is a variable chooses, in each iteration, between a value and
 the identity of its op. Which iterations choose a value is known when the kernel is launched: the
-loop runs to there. Never makes a loop longer, and never changes which ones there are.
+loop runs to there. So do the loops of a store that keeps what is there behind a length: those in
+sequence, over cores, and over work groups. Never makes a loop longer, and never changes which ones
+there are.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from core.passes.identities import identity
@@ -66,17 +68,17 @@ def _end(clause: UOp, loop: UOp) -> tuple[UOp, bool] | None:
 
 
 @rule(UPat(Ops.END, src=(UPat(Ops.STORE, src=(UPat.var("place"), UPat(Ops.WHERE, src=(
-           UPat.var("c"), UPat.var("x"), UPat(Ops.LOAD, src=(UPat.var("place"),)))))),),
-           allow_any_len=True, name="end"))  # fmt: skip
-def store_what_changes(end: UOp, place: UOp, c: UOp, x: UOp) -> UOp | None:
+           UPat.var("c"), UPat.var("x"), UPat(Ops.LOAD, src=(UPat.var("place"),),
+           allow_any_len=True))))),), allow_any_len=True, name="end"))  # fmt: skip
+def store_what_changes(
+    ctx: Collection[AxisType], end: UOp, place: UOp, c: UOp, x: UOp
+) -> UOp | None:
     """end(p[i] = low <= i < high ? x : p[i], i) -> end(p[low + i] = x, i up to high - low), where
     low and high are known at the launch;  with factor * i + rest for i: as many as may hold"""
     old = end.src[0].src[1].src[2]
     conditions = list(clauses(c))
     for loop in end.src[1:]:
-        if loop.op is not Ops.RANGE or loop.arg[1] is not AxisType.LOOP:
-            continue
-        if loop.src[0].op is not Ops.CONST:
+        if loop.op is not Ops.RANGE or loop.arg[1] not in ctx or loop.src[0].op is not Ops.CONST:
             continue
         found = [(clause, _side(clause, loop)) for clause in conditions]
         known = [(clause, side) for clause, side in found if side is not None]
@@ -97,6 +99,18 @@ def store_what_changes(end: UOp, place: UOp, c: UOp, x: UOp) -> UOp | None:
         store = place.store(value).substitute({loop: at})
         return store.end(*(shorter if r is loop else r for r in end.src[1:]))
     return None
+
+
+@rule(UPat(Ops.STORE, src=(UPat(Ops.INDEX, name="place"), UPat(Ops.WHERE, src=(
+           UPat.var("c"), UPat.var("x"), UPat(Ops.LOAD, src=(UPat.var("place"),),
+           allow_any_len=True))))))  # fmt: skip
+def store_if(place: UOp, c: UOp, x: UOp) -> UOp | None:
+    """p[i] = c ? x : p[i] -> if c: p[i] = x, where c is made of loops and of what is known at
+    the launch, and threads run at once"""
+    if any(u.op in (Ops.LOAD, Ops.REDUCE) for u in c.toposort()):
+        return None
+    pointer, offset, *gate = place.src
+    return pointer.index(offset, gate=all_of(c, *gate)).store(x)
 
 
 @dataclass(frozen=True)
@@ -148,6 +162,7 @@ def reduce_with(combine: Callable[[UOp, UOp], UOp], values: list[UOp]) -> UOp:
 
 trimming = PatternMatcher([end_at_length], name="trim")
 trimming_stores = PatternMatcher([store_what_changes], name="trim: stores")
+gating_stores = PatternMatcher([store_if], name="trim: gates")
 
 
 def trim(sink: UOp, target: Target) -> UOp:
@@ -156,4 +171,26 @@ def trim(sink: UOp, target: Target) -> UOp:
     sink = graph_rewrite(sink, trimming, name="trim")
     if len(sink.src) != 1 or sink.src[0].op is not Ops.END:
         return sink
-    return graph_rewrite(sink, trimming_stores, name="trim: stores")
+    kinds = _kinds(sink, target)
+    sink = graph_rewrite(sink, trimming_stores, kinds.ends, name="trim: stores")
+    return graph_rewrite(sink, gating_stores, name="trim: gates") if kinds.gates else sink
+
+
+@dataclass(frozen=True)
+class _Kinds:
+    """The kinds of loops whose ends may be given at the launch, and whether stores have gates."""
+
+    ends: Collection[AxisType]
+    gates: bool
+
+
+def _kinds(sink: UOp, target: Target) -> _Kinds:
+    """Loops over work groups can end earlier where each has a dimension of the grid to itself."""
+    loops = [u for u in sink.toposort() if u.op is Ops.RANGE]
+    grid = [r for r in loops if r.arg[1] is AxisType.GLOBAL]
+    limits = target.global_max
+    ends = [AxisType.LOOP, AxisType.THREAD]
+    if len(grid) <= len(limits) and all(r.src[0].vmax <= min(limits) for r in grid):
+        ends.append(AxisType.GLOBAL)
+    at_once = (AxisType.GLOBAL, AxisType.LOCAL, AxisType.WARP)
+    return _Kinds(ends, any(r.arg[1] in at_once for r in loops))

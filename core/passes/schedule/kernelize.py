@@ -23,6 +23,7 @@ from core.uop import Ops, PatternMatcher, UOp, UPat, rule
 from core.uop.call.kernelcall import inputs_of_call, outputs_of_call
 from core.uop.engine.asking import working
 from core.uop.engine.origin import calls_of, lines_in
+from core.uop.facts.lengths import Lengths
 from core.uop.facts.uses import Work
 from core.uop.kernelinfo import KernelInfo
 from core.uop.kernels import is_lowered
@@ -58,8 +59,9 @@ def version_of(memory: UOp) -> UOp:
 class Kernels:
     """What the passes note down: the outputs on several devices; the values that are to be computed
     by one kernel each; the user's calls behind each kernel and, while an observer is attached, his
-    lines behind its nodes, both by its AST and first output; the memory that was made, and the
-    memory after each kernel written by hand."""
+    lines behind its nodes, both by its AST and first output; the memory that was made; the lengths
+    of each output's axes, where any is a variable; and the memory after each kernel written by
+    hand."""
 
     outputs: Outputs = field(default_factory=Outputs)
     fused: list[UOp] = field(default_factory=lambda: list[UOp]())
@@ -70,6 +72,7 @@ class Kernels:
         default_factory=lambda: dict[tuple[UOp, UOp], Mapping[UOp, str]]()
     )
     fresh: list[UOp] = field(default_factory=lambda: list[UOp]())
+    lengths: list[Lengths[UOp]] = field(default_factory=lambda: list[Lengths[UOp]]())
     calls: dict[UOp, tuple[UOp, ...]] = field(default_factory=lambda: dict[UOp, tuple[UOp, ...]]())
     _sorted: dict[UOp, Order] = field(default_factory=lambda: dict[UOp, Order]())
 
@@ -143,9 +146,13 @@ class Kernels:
 
     def kernel_again(self, kernel: UOp, memory: UOp) -> UOp:
         """A KERNEL that works in other memory than before."""
-        ast, before, *sources = kernel.src
-        made = kernel.replace(src=(ast, memory, *sources))
-        old, new = (ast, buffer_of(before)), (ast, buffer_of(memory))
+        ast, _, *sources = kernel.src
+        return self.kernel_like(kernel, ast, (memory, *sources))
+
+    def kernel_like(self, kernel: UOp, ast: UOp, sources: Iterable[UOp]) -> UOp:
+        """A KERNEL with another AST or other sources, asked for by the same lines."""
+        made = kernel.replace(src=(ast, *sources))
+        old, new = (kernel.src[0], buffer_of(kernel.src[1])), (ast, buffer_of(made.src[1]))
         self.origins[new] = self.origins.get(old, ())
         if old in self.lines:
             self.lines[new] = self.lines[old]

@@ -38,6 +38,7 @@ from core.passes.schedule.report import grouping_report, memory_report, order_re
 from core.passes.schedule.simplify_tensors import simplification
 from core.passes.schedule.snapshots import snapshots, snapshotting
 from core.passes.schedule.storing import storing
+from core.passes.schedule.unread import storing_less, unread
 from core.passes.schedule.views import moved, view_algebra
 from core.shape import ShapeTracker
 from core.uop import GroupOp, Ops, UOp, graph_rewrite, track_rewrites
@@ -59,6 +60,7 @@ def _multi(graph: UOp, notes: Kernels) -> UOp:
 def _lengths(graph: UOp, notes: Kernels) -> UOp:
     if (reduced := reduced_lengths(graph, notes.order_of(graph))) is None:
         return graph
+    notes.lengths = [root.lengths for root in graph.src]
     return graph_rewrite(graph, cutting, reduced, bottom_up=True, name="lengths")
 
 
@@ -122,6 +124,14 @@ def _snapshots(graph: UOp, notes: Kernels) -> UOp:
 def _merge(graph: UOp, notes: Kernels) -> UOp:
     merged = merges(graph, notes)
     return graph_rewrite(graph, merging, merged, bottom_up=True, gate=between_kernels, name="merge")
+
+
+def _unread(graph: UOp, notes: Kernels) -> UOp:
+    if not any(notes.lengths) or not (lesser := unread(graph, notes)):
+        return graph
+    return graph_rewrite(
+        graph, storing_less, lesser, bottom_up=True, gate=between_kernels, name="unread"
+    )
 
 
 PASSES: Final[tuple[Pass[Kernels], ...]] = (
@@ -213,6 +223,12 @@ PASSES: Final[tuple[Pass[Kernels], ...]] = (
         "elementwise assignments over one shape, and the reduce that they read, are one kernel "
         "with several outputs",
         runs=lambda: OPT.value >= 3,
+    ),
+    Pass(
+        "unread",
+        _unread,
+        "all that an output or another kernel reads",
+        "memory that the schedule made is not written behind a length that no reader goes beyond",
     ),
 )
 """Each pass with its contract; the rows of docs/passes.md are made of it."""

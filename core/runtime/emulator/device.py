@@ -25,6 +25,7 @@ from core.runtime.emulator.ptx import front as ptx
 from core.runtime.emulator.state import Checks, Launch
 from core.target import Family, targets
 from core.toolchain.program import Program
+from core.uop.kernels import stored_in_part
 
 
 def _read_ptx(program: Program) -> Code:
@@ -54,6 +55,7 @@ class EmulatorRunner:
     def __init__(self, program: Program, code: Code) -> None:
         self.program, self.code = program, code
         self._prepared: dict[Checks, Prepared] = {}
+        self._in_part = stored_in_part(program.ast)
 
     def __call__(
         self, buffers: Sequence[Buffer], variables: Mapping[str, int], wait: bool = False
@@ -73,6 +75,8 @@ class EmulatorRunner:
         self, buffers: Sequence[Buffer], variables: Mapping[str, int], profile: Profile | None
     ) -> float:
         start = time.perf_counter()
+        for number in self._in_part:
+            _leave_rest(buffers[number])
         launch = launch_of(self.program, self.code, buffers, variables)
         try:
             if prod(launch.grid):
@@ -87,6 +91,15 @@ class EmulatorRunner:
         if checks not in self._prepared:
             self._prepared[checks] = prepare(self.code, checks)
         return self._prepared[checks]
+
+
+def _leave_rest(buffer: Buffer) -> None:
+    """What is behind a length is anything, in memory of which nothing was written: to read it is no
+    fault."""
+    memory = cast("EmulatedMemory", buffer.handle)
+    written = memory.written[buffer.address - memory.address :][: buffer.nbytes]
+    if not written.any():
+        written[:] = 1
 
 
 def launch_of(

@@ -16,14 +16,15 @@ import pytest
 from core.dtype import DType, dtypes
 from core.passes.identities import identity
 from core.passes.loops.collapse import collapsing
-from core.passes.loops.trim import trimming, trimming_stores
+from core.passes.loops.trim import gating_stores, trimming, trimming_stores
 from core.uop import Ops, PatternMatcher, UOp
 from core.uop.kernelinfo import AxisType
 from tests.core.uop.expressions import Draw
 from tests.core.uop.prover import counterexample
 from tests.core.uop.symbols import num, true
 
-RULES = {r.name: r for m in (collapsing, trimming, trimming_stores) for r in m.rules}
+MATCHERS = (collapsing, trimming, trimming_stores, gating_stores)
+RULES = {r.name: r for m in MATCHERS for r in m.rules}
 DTYPES = (dtypes.int32, dtypes.int8, dtypes.uint8, dtypes.uint32)
 TRIES, ENOUGH, MOST = 12, 6, 200
 """Draws per rule; how often it should have fired by then; draws at most until it has."""
@@ -99,6 +100,11 @@ def store(d: Loop) -> UOp:
     return place.store(c.where(d.rng.choice((y, d.loop * y + 1)), place.load())).end(d.loop)
 
 
+def store_alone(d: Loop) -> UOp:
+    """The same, without its loop."""
+    return store(d).src[0]
+
+
 PROOFS: dict[str, Callable[[Loop], UOp]] = {
     "unused_loop": lambda d: d.total(
         d.var("a") * 3 + d.var("b"), d.rng.choice((Ops.ADD, Ops.MUL, Ops.MAX))
@@ -113,6 +119,7 @@ PROOFS: dict[str, Callable[[Loop], UOp]] = {
     "sum_of_sum": lambda d: d.total(d.clause().where(d.value(), 0) + d.clause().cast(dtypes.int32)),
     "end_at_length": to_length,
     "store_what_changes": store,
+    "store_if": store_alone,
 }
 SAMPLED = ("sum_of_finite_product", "sum_of_float_product")
 """Of floats: `test_collapse.py` tries them on values."""
@@ -150,10 +157,13 @@ def element(end: UOp, most: int) -> UOp:
     """What an element of the memory, at PLACE, is after a loop of stores."""
     written, loop = end.src
     place, value = written.src
+    gates = place.src[2:]
     count = loop.src[0]
     found = MEMORY.index(PLACE).load()
     for k in range(most):
         here = at(place.src[1], loop, k).eq(PLACE) & (UOp.const(count.dtype, k) < count)
+        for gate in gates:
+            here = here & at(gate, loop, k)
         found = here.where(at(value, loop, k), found)
     return found
 
@@ -167,11 +177,13 @@ def test_proved(name: str) -> None:
             break
         d = Loop(random.Random(f"{seed} {n}"), DTYPES[n % len(DTYPES)])
         before = PROOFS[name](d)
-        made = matcher.rewrite(before, None)
+        made = matcher.rewrite(before, (AxisType.LOOP,))
         if made is None:
             continue
         fired += 1
         most = d.loop.src[0].arg
+        if before.op is Ops.STORE:
+            before, made = before.end(d.loop), made.end(d.loop)
         if before.op is Ops.END:
             end = made.src[1].src[0]
             assert counterexample(end < most + 1, true) is None, f"{end.render()} ({seed} {n})"

@@ -141,10 +141,38 @@ def test_part_of_a_tile_is_still_chosen() -> None:
     assert store.src[1].op is Ops.WHERE
 
 
-@pytest.mark.parametrize("case", ["threads", "memory", "constant"])
-def test_what_is_stored_everywhere_is_left_alone(case: str) -> None:
-    kind = AxisType.THREAD if case == "threads" else AxisType.LOOP
+@pytest.mark.parametrize("kind", [AxisType.THREAD, AxisType.GLOBAL])
+def test_cores_and_work_groups_end_there(kind: AxisType) -> None:
     r = UOp.range(16, 0, kind)
+    found = trimmed(stored(r < N, 7.0, r))
+    assert [loop.src[0].render() for loop in loops(found)] == ["(n<17?n:16)"]
+    (store,) = (u for u in found.toposort() if u.op is Ops.STORE)
+    assert store.src[1].op is Ops.CONST
+
+
+def test_threads_store_behind_a_gate() -> None:
+    group, thread = UOp.range(4, 0, AxisType.GLOBAL), UOp.range(4, 1, AxisType.LOCAL)
+    condition = group * 4 + thread < N
+    found = trimmed(stored(condition, 7.0, group, thread))
+    (outer,) = (u for u in loops(found) if u.arg[1] is AxisType.GLOBAL)
+    assert outer.src[0].substitute({N: N.const_like(5)}).simplify().arg == 2
+    (store,) = (u for u in found.toposort() if u.op is Ops.STORE)
+    gate = condition.substitute({group: outer})
+    assert store.src[0].src[2] is gate
+    assert store.src[1].op is Ops.CONST
+
+
+def test_a_grid_of_more_loops_than_dimensions_stays() -> None:
+    grid = [UOp.range(4, k, AxisType.GLOBAL) for k in range(4)]
+    found = trimmed(stored(grid[0] < N, 7.0, *grid))
+    assert all(loop.src[0].op is Ops.CONST for loop in loops(found))
+    (store,) = (u for u in found.toposort() if u.op is Ops.STORE)
+    assert store.src[0].src[2].op is Ops.CMPLT
+
+
+@pytest.mark.parametrize("case", ["memory", "constant"])
+def test_what_is_stored_everywhere_is_left_alone(case: str) -> None:
+    r = UOp.range(16, 0)
     condition = r < N
     if case == "memory":
         counts = UOp(Ops.DEFINE_GLOBAL, dtypes.int32.ptr(1), (), 1)

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from core import Context, Tensor, Variable
+from core.runtime.buffer import Buffer
 from core.uop.uop import UOp
 from tests.fuzzing import seeds
 
@@ -263,6 +264,21 @@ def picked(p: Program) -> None:
         index = Tensor(places, dtype="int32", device=p.tensor.device)
         made = p.array[np.array(places)]
         p.take(f"x[{places}]", p.tensor[index], made, [(len(places), len(places)), *p.sizes[1:]])
+
+
+@pytest.fixture(autouse=True)
+def unknown_content(monkeypatch: pytest.MonkeyPatch) -> None:
+    """New memory is full of NaN, so that what lies behind a length shows where it is used."""
+    allocate = Buffer.allocate
+
+    def filled(self: Buffer, *asked: Any) -> Buffer:
+        fresh = not self.allocated and self.base is None and self.nbytes
+        allocate(self, *asked)
+        if fresh and not self.device.endswith("EMU"):  # which knows what was written
+            self.copyin(memoryview(b"\xff" * self.nbytes))
+        return self
+
+    monkeypatch.setattr(Buffer, "allocate", filled)
 
 
 Statements: TypeAlias = "list[tuple[str, Callable[[Program], None]]]"

@@ -22,10 +22,11 @@ _computed = GroupOp.Elementwise | {Ops.REDUCE_AXIS, Ops.CONTIGUOUS, Ops.FUSE, Op
 @dataclass
 class Outputs:
     """Where values are stored: for each output on several devices its form in memory, and how many
-    parts it has; and for parts the ASSIGN to their memory."""
+    parts it has; for parts the ASSIGN to their memory; and the memory that was made for them."""
 
     forms: dict[UOp, tuple[UOp, int]] = field(default_factory=lambda: dict[UOp, tuple[UOp, int]]())
     stores: dict[UOp, UOp] = field(default_factory=lambda: dict[UOp, UOp]())
+    fresh: list[UOp] = field(default_factory=lambda: list[UOp]())
 
     def place(self, root: UOp, value: UOp) -> UOp:
         """The MULTI `value` of the output `root` once it is stored."""
@@ -37,6 +38,7 @@ class Outputs:
                 return value
         memory = value.new_memory()
         self.forms[root] = (memory, len(value.src))
+        self.fresh += parts_of(memory.base)
         pairs = zip(value.src, parts_of(memory.base), strict=True)
         return value.rebuild(tuple(self._stored(part, buffer) for part, buffer in pairs))
 

@@ -22,6 +22,7 @@ from core.passes.schedule.repeats import repeats
 from core.passes.schedule.simplify_tensors import simplification
 from core.passes.schedule.snapshots import snapshotting
 from core.passes.schedule.storing import storing
+from core.passes.schedule.unread import storing_less
 from core.passes.schedule.views import view_algebra
 from core.uop import Ops, PatternMatcher, UOp, graph_rewrite
 from core.uop.call.kernelcall import KernelCall, called_kernel
@@ -33,6 +34,7 @@ MATCHERS: list[PatternMatcher] = [
     simplification, view_algebra, folding, storage, reducing, repeats, merging_reduces, splitting,
     marks, unmarking, storing,
     arguments, parts, pushing, kernelizing, snapshotting, merging,
+    storing_less,
 ]  # fmt: skip
 INT = dtypes.int32
 PAIR = (2, 3)
@@ -152,6 +154,7 @@ CASES: dict[str, Callable[[UOp, UOp, UOp], UOp]] = {
     "read_before_view": lambda x, y, e: kept(x) * kept(y),
     "store_as_image": lambda x, y, e: kept(x).r(Ops.ADD, (0,)),
     "merge_kernels": lambda x, y, e: y.assign(x.assign(x + y) * y),
+    "store_what_is_read": lambda x, y, e: (x + y).length(0, UOp.variable("n", 0, 2).bind(2)),
 }
 
 
