@@ -67,7 +67,7 @@ def _value(u: UOp, src: Sequence[Array], variables: Mapping[str, int]) -> Array:
     if u.op is Ops.ASSIGN:
         return src[1]
     same = {Ops.CONTIGUOUS, Ops.CONTIGUOUS_BACKWARD, Ops.FUSE, Ops.DETACH, Ops.DERIVATIVE}
-    assert u.op in same | {Ops.COPY}, u.op
+    assert u.op in same | {Ops.COPY, Ops.LENGTH}, u.op
     return src[0]
 
 
