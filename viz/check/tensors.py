@@ -28,7 +28,7 @@ from core.runtime.reference.kernel import evaluate_kernel, evaluations
 from core.shape import ShapeTracker
 from core.uop import GroupOp, Ops, UOp
 from core.uop.facts.meaning_arrays import evaluate_arrays, round_array
-from core.uop.kernels import output_count
+from core.uop.kernels import output_count, stored_in_part
 from viz.check.gradients.wide import ITSELF, NO_VALUE
 
 MAX_EVALUATIONS: Final = 1 << 13
@@ -42,6 +42,7 @@ SAME: Final = "both compute the same from random memory"
 OTHER: Final = "they compute other values from the same memory"
 FLAT: Final = "the parts of its values, in their order"
 PARTS: Final = "memory on several devices stands for that of each of them"
+LEFT: Final = "what is stored is the same, and nothing reads what is left as it was"
 _ITSELF: Final = ITSELF | {Ops.LENGTH}
 """What changes no value: where it is, or what is known of it."""
 _NOTHING: Final = np.zeros(0)
@@ -73,6 +74,9 @@ def compare(before: UOp, after: UOp) -> Verdict | None:
             return None
         if (found := _difference(before, memory, x, y)) is not None:
             return found
+    known = {*before.toposort()}
+    if any(u not in known and _in_part(u) for u in nodes):
+        return Verdict("assumes", LEFT)
     return Verdict("sampled", SAME, TIMES)
 
 
@@ -132,6 +136,11 @@ def _outputs(first: UOp, last: UOp) -> list[tuple[UOp, UOp]] | None:
         whole = own[0] if many == 1 else UOp(Ops.MULTI, value.dtype, tuple(own), value.axis)
         found.append((value, whole))
     return None if stored else found
+
+
+def _in_part(u: UOp) -> bool:
+    """Whether this is a kernel that leaves some of its memory as it was."""
+    return u.op is Ops.KERNEL and bool(stored_in_part(u.src[0]))
 
 
 def _size(nodes: Iterable[UOp]) -> int:
@@ -234,6 +243,8 @@ class _Memory:
         if ast.op is Ops.COPY:
             self._stored[kernel] = {arguments[0]: held[1]}
             return _NOTHING
+        for n in stored_in_part(ast):
+            held[n] = self._stored_whole(arguments[n], held[n])
         flat = [to_memory(v, m.dtype).copy() for v, m in zip(held, arguments, strict=True)]
         binds = {b.src[0].arg[0]: int(self._values[b]) for b in kernel.src if b.op is Ops.BIND}
         if evaluations(ast, binds) > MAX_EVALUATIONS:
@@ -241,6 +252,13 @@ class _Memory:
         evaluate_kernel(ast, flat, binds)
         self._stored[kernel] = {m: from_memory(flat[n], m.dtype) for n, m in enumerate(outputs)}
         return _NOTHING
+
+    def _stored_whole(self, memory: UOp, before: Array) -> Array:
+        """What another kernel stored in all of the same memory; else what was there before."""
+        for other, stored in self._stored.items():
+            if memory in stored and not stored_in_part(other.src[0]):
+                return stored[memory].reshape(-1)
+        return before
 
     def _part(self, u: UOp, whole: Array) -> Array:
         number, axis = u.arg
