@@ -487,8 +487,11 @@ class Translation:
         place, value = u.src[0], u.src[1]
         if place.op is Ops.VIEW:
             raise UnknownMeaningError("a store of a whole value")
-        values = self.values(value, point)
         gates = self.values(u.src[2], point) if len(u.src) > 2 else ()
+        if not gates and value not in self.cut and _keeps(place, value):
+            # what is kept is not written: p[i] = c ? x : p[i] writes x where c holds
+            gates, value = self.values(value.src[0], point), value.src[1]
+        values = self.values(value, point)
         made: list[Value] = []
         for k, address in enumerate(self.places(place, point, len(values))):
             if gates:
@@ -562,6 +565,11 @@ def _is_of(memory: object, dtype: DType) -> bool:
     if not isinstance(memory, UOp) or not isinstance(memory.dtype, PtrDType):
         return False
     return memory.dtype.base.scalar() is dtype
+
+
+def _keeps(place: UOp, value: UOp) -> bool:
+    """Whether a value is what its place holds, unless a condition holds."""
+    return value.op is Ops.WHERE and value.src[2].op is Ops.LOAD and value.src[2].src[0] is place
 
 
 def _resized(u: UOp) -> bool:
