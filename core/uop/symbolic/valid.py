@@ -143,7 +143,9 @@ def given(u: UOp, valid: UOp) -> UOp:
     if not stand_in:
         return u
     for x in inside:
-        if x.op is Ops.LOAD and x not in stand_in:
+        # the end of a loop is not only the case in question's
+        ends = x.op is Ops.RANGE and x.src[0].op is not Ops.CONST
+        if (x.op is Ops.LOAD or ends) and x not in stand_in:
             stand_in[x] = _variable(x, *x.bounds, stand_in)
     standing = graph_rewrite(u, symbolic_index, name="given", substituting=stand_in)
     back = {v: x for x, v in stand_in.items() if v.op is not Ops.CONST}

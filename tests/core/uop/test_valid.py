@@ -110,3 +110,12 @@ def test_conditions_known_from_the_choice_around() -> None:
     both = p & (x < 3)
     u = both.where(p.where(x, y) + 1, z)
     assert graph_rewrite(u, symbolic_index + gated) is both.where(x + 1, z)
+
+
+def test_the_end_of_a_loop_is_that_of_all_iterations() -> None:
+    """Under 12 < m * 2 + 5, which is at most 13, the loop still runs as often as its END says."""
+    end = UOp.variable("m", 0, 4) * 2 + 5
+    loop = UOp.range(end, 0)
+    here = (UOp.const(end.dtype, 12) < end).where(loop + end, loop)
+    found = graph_rewrite(here, symbolic_index + gated, name="t")
+    assert [u for u in found.toposort() if u.op is Ops.RANGE] == [loop]
