@@ -306,8 +306,9 @@ def test_schedule_passes_are_those_that_run() -> None:
     del new_x, new_y
     z = Tensor.ones(2, device=("CPU", "CPU:1")).shard(("CPU", "CPU:1"), 0).sum()
     few = x[: Variable("rows", 0, 1).bind(1)].sum()
+    part = (x[:, : Variable("columns", 0, 2).bind(1)] * 3).contiguous()
     with observing(Names()) as names, Context(OPT=3):
-        x.schedule(y, (x * 2).fuse(), z, few)
+        x.schedule(y, (x * 2).fuse(), z, few, part)
     several = ["multi", "allreduce", "multi: outputs"]  # one pass, which is three rewrites
     assert [*several, *(step.name for step in schedule.PASSES[1:])] == names.seen
 

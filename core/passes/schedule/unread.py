@@ -194,7 +194,7 @@ def _chosen(condition: UOp, firsts: Firsts, binds: Mapping[UOp, UOp]) -> Firsts:
 
 def _settled(n: UOp) -> UOp:
     """A length in the form in which lengths are compared."""
-    return n.cast(dtypes.index).simplify()
+    return n.cast(dtypes.index)
 
 
 def _named(bind: UOp) -> UOp:
