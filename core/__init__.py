@@ -16,8 +16,8 @@ from core.observers import start_observers
 
 if TYPE_CHECKING:
     from core import nn as nn
+    from core.capture.jit import TinyJit as TinyJit
     from core.dtype import dtypes as dtypes
-    from core.jit import TinyJit as TinyJit
     from core.runtime.counters import GlobalCounters as GlobalCounters
     from core.runtime.device import Device as Device
     from core.tensor import Tensor as Tensor
@@ -30,7 +30,7 @@ _HOMES: Final = {
     "Device": "core.runtime.device",
     "GlobalCounters": "core.runtime.counters",
     "Tensor": "core.tensor",
-    "TinyJit": "core.jit",
+    "TinyJit": "core.capture.jit",
     "UOp": "core.uop.uop",
     "dtypes": "core.dtype",
 }

@@ -19,8 +19,8 @@ from difflib import get_close_matches
 from typing import Final
 
 from core.errors import TraceError, UopvizError
-from viz.command.arguments import Misused, Parser
-from viz.command.parser import build_parser, command_names
+from viz.command.line.arguments import Misused, Parser
+from viz.command.line.parser import build_parser, command_names
 from viz.command.stopping import Stopping
 from viz.settings import UOPVIZ_TRACEBACK
 from viz.terminal import Progress, drop_output, put_json, say, shell_word

@@ -27,8 +27,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Final
 
-from core.capturereport import KIND as STEP
-from core.capturereport import NUMBER
+from core.capture.capturereport import KIND as STEP
+from core.capture.capturereport import NUMBER
 from core.errors import MalformedNodeError, TraceError
 from core.uop.engine.errors import loop_of
 from core.uop.engine.observe import MemoryChange, attach, detach
@@ -65,7 +65,7 @@ from viz.recording.runinfo import run_info
 from viz.recording.transcribe import Entry, Transcriber
 from viz.recording.worker import Worker
 from viz.terminal import say
-from viz.write.eventlog import BLOCK
+from viz.write.events.eventlog import BLOCK
 from viz.write.ownfile import own_file
 from viz.write.writer import TraceWriter
 

@@ -13,10 +13,10 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any, Final, NoReturn, TypeVar, cast, overload
 
+from core.capture.jit import TinyJit
 from core.dtype import DType, dtypes
 from core.errors import FormatError, ShapeError
 from core.helpers import prod
-from core.jit import TinyJit
 from core.nn.files.archives import TensorIO as TensorIO
 from core.nn.files.archives import bytes_of
 from core.nn.files.archives import tar_extract as tar_extract

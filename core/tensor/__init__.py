@@ -103,10 +103,10 @@ class Tensor(TensorBase):
     from core.tensor.axes.joining import (
         cat, diag, meshgrid, pad, pad_to, roll, shrink_to, stack, tril, triu,
     )
-    from core.tensor.axes.indexing import __getitem__, __iter__, __setitem__
-    from core.tensor.axes.along import gather, scatter
-    from core.tensor.axes.masks import nonzero
-    from core.tensor.axes.placing import (
+    from core.tensor.axes.indexing.indexing import __getitem__, __iter__, __setitem__
+    from core.tensor.axes.indexing.along import gather, scatter
+    from core.tensor.axes.indexing.masks import nonzero
+    from core.tensor.axes.indexing.placing import (
         index_add, index_copy, index_fill, index_select, masked_select, narrow, one_hot,
         scatter_add, scatter_reduce, select, take_along_dim,
     )

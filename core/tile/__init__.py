@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from core.tile.group import Group
 from core.tile.kernel import Kernel
-from core.tile.layout import LAYOUTS, Layout
-from core.tile.swizzle import Swizzle
+from core.tile.memory.layout import LAYOUTS, Layout
+from core.tile.memory.swizzle import Swizzle
 from core.tile.tiles import GL, RT, RV, ST, SV, Window
 
 __all__ = [

@@ -12,11 +12,11 @@ from typing import TypeAlias
 from core.dtype import ConstType
 from core.errors import DTypeError, ShapeError
 from core.tile.checks import check_function, check_number, check_operand, is_number
-from core.tile.layout import broadcasting, renaming
+from core.tile.memory.layout import broadcasting, renaming
+from core.tile.memory.transfer import exchange
 from core.tile.order import Place
 from core.tile.team import Team, spread
 from core.tile.tiles import RT, RV, Registers
-from core.tile.transfer import exchange
 from core.uop.uop import UOp
 
 Operand: TypeAlias = "Registers | UOp | ConstType"

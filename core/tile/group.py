@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 from core.dtype import ConstType, dtypes
 from core.errors import DTypeError, ShapeError
-from core.tile import transfer
-from core.tile.asynchronous import check_copied
 from core.tile.calls import call
 from core.tile.checks import check_number, is_number
 from core.tile.elementwise import Function, Operand, copied, fill, mapped
+from core.tile.memory import transfer
+from core.tile.memory.asynchronous import check_copied
 from core.tile.product import multiply
 from core.tile.reduce import Combine, reduced
 from core.tile.team import Building, Team

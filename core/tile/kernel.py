@@ -15,14 +15,14 @@ from core.dtype import AddrSpace, DType, DTypeLike, dtypes, to_dtype
 from core.errors import CompileError, DTypeError, ShapeError
 from core.helpers import ALLOW_TF32, prod
 from core.target import Target, target_named
-from core.tile.asynchronous import copies
 from core.tile.calls import call
 from core.tile.checks import check_length, shape_of
 from core.tile.group import Group, group_of
-from core.tile.layout import LAYOUTS, Choice, Layout, lanes_of
+from core.tile.memory.asynchronous import copies
+from core.tile.memory.layout import LAYOUTS, Choice, Layout, lanes_of
+from core.tile.memory.swizzle import Swizzle
 from core.tile.order import Order
 from core.tile.sizes import A_SIZE, Size, is_size, most, shown
-from core.tile.swizzle import Swizzle
 from core.tile.team import Building, index
 from core.tile.tiles import GL, RT, RV, ST, SV, Each
 from core.uop.engine.asking import asked_for_kernel, begin_work

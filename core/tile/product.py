@@ -14,12 +14,12 @@ from itertools import product
 
 from core.errors import DTypeError, ShapeError
 from core.tensor_cores import TensorCore
-from core.tile.addresses import Points, in_shared, points_of
-from core.tile.layout import Layout, deepened, renamed, renaming, together
+from core.tile.memory.addresses import Points, in_shared, points_of
+from core.tile.memory.layout import Layout, deepened, renamed, renaming, together
+from core.tile.memory.transfer import exchange, shared_from_registers
 from core.tile.order import Place
 from core.tile.team import Team
 from core.tile.tiles import RT, ST
-from core.tile.transfer import exchange, shared_from_registers
 from core.uop.kernelinfo import AxisType
 from core.uop.ops import Ops
 from core.uop.uop import UOp

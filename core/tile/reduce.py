@@ -14,9 +14,9 @@ from functools import reduce as fold
 
 from core.dtype import AddrSpace, DType
 from core.errors import DTypeError, ShapeError
-from core.tile.addresses import points_of
 from core.tile.checks import check_function
-from core.tile.layout import Axis, broadcasting
+from core.tile.memory.addresses import points_of
+from core.tile.memory.layout import Axis, broadcasting
 from core.tile.order import Place
 from core.tile.team import Team, index, owner, spread
 from core.tile.tiles import RT, RV

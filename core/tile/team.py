@@ -11,9 +11,9 @@ from core.dtype import AddrSpace, DType, dtypes
 from core.errors import CompileError
 from core.target import Target
 from core.tensor_cores import COPY
-from core.tile.layout import Choice, Layout, lanes_of
+from core.tile.memory.layout import Choice, Layout, lanes_of
+from core.tile.memory.swizzle import Swizzle
 from core.tile.order import Memory, Order
-from core.tile.swizzle import Swizzle
 from core.tile.tiles import RT, ST
 from core.uop.kernelinfo import AxisType, TileInfo, TileKind
 from core.uop.ops import Ops

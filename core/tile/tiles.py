@@ -13,10 +13,10 @@ from core.dtype import DType
 from core.errors import ShapeError
 from core.tile.calls import call
 from core.tile.checks import check_index, shape_of
-from core.tile.layout import Axis, Layout
+from core.tile.memory.layout import Axis, Layout
+from core.tile.memory.swizzle import Swizzle
 from core.tile.order import Memory, Place
 from core.tile.sizes import Size
-from core.tile.swizzle import Swizzle
 from core.uop.uop import UOp
 
 Each = Literal["row", "column"]

@@ -84,7 +84,7 @@ class TileInfo:
 
     In registers each of `warps` warps has such a tile, a grid of equal base tiles that lie as
     `base` says (m: rows, n: columns); `layout` is its name. In shared memory it lies row by row,
-    `swizzled` as `core/tile/swizzle.py` says.
+    `swizzled` as `core/tile/memory/swizzle.py` says.
     """
 
     kind: TileKind

@@ -13,8 +13,8 @@ from core.passes.schedule import create_schedule
 from core.runtime.buffer import Buffer
 from core.runtime.emulator.counters import Profile
 from core.runtime.emulator.device import EmulatorDevice, EmulatorRunner, launch_of
-from core.runtime.emulator.globalmemory import Region
 from core.runtime.emulator.machine import execute
+from core.runtime.emulator.memory.globalmemory import Region
 from core.runtime.emulator.prepare import Prepared, prepare
 from core.runtime.emulator.ptx.front import read
 from core.runtime.emulator.state import Checks, Launch

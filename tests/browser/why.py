@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tests.browser.served import Process
-from viz.views.compiled import FIRST
-from viz.views.process import STRIDE
+from viz.views.kernels.compiled import FIRST
+from viz.views.runs.process import STRIDE
 
 Data = dict[str, Any]
 PASSES = 16

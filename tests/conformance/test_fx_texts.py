@@ -10,7 +10,7 @@ import torch
 
 from viz.foreign.stages import pair
 from viz.foreign.torchrun import Judge
-from viz.importers.torchrecords import records_of
+from viz.importers.torch.torchrecords import records_of
 
 DUMPS = Path(__file__).parents[1] / "viz" / "importers" / "dumps"
 LOG = next((DUMPS / "torch").glob("*.log"))

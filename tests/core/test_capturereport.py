@@ -7,8 +7,8 @@ import re
 import numpy as np
 
 from core import Tensor
-from core.capturereport import captured_report
-from core.jit import TinyJit
+from core.capture.capturereport import captured_report
+from core.capture.jit import TinyJit
 from core.passes.schedule import ScheduleItem
 from core.uop import Ops
 

@@ -10,7 +10,7 @@ import pytest
 
 from core.dtype import dtypes
 from core.errors import GradientError
-from core.gradient import derivatives, gradients
+from core.gradients.gradient import derivatives, gradients
 from core.tensor import Tensor
 from core.uop.ops import GroupOp, Ops
 from core.uop.uop import UOp

@@ -219,11 +219,14 @@ def rewrite_names(module: str) -> list[str]:
 
 def schedule_table() -> str:
     """The schedule passes, in order. A pass is named after its module, or after its folder."""
-    folder = "core/passes/schedule/"
+    folder = ROOT / "core" / "passes" / "schedule"
 
     def place(name: str) -> str:
-        module = folder + name.partition(":")[0].replace(" ", "_")
-        return f"{module}/" if (ROOT / module).is_dir() else f"{module}.py"
+        module = name.partition(":")[0].replace(" ", "_")
+        if (folder / module).is_dir():
+            return f"{(folder / module).relative_to(ROOT).as_posix()}/"
+        (file,) = folder.rglob(f"{module}.py")
+        return file.relative_to(ROOT).as_posix()
 
     rows = [
         (

@@ -18,7 +18,7 @@ from core.helpers import Flag, Text
 from tests.docs.markdown import code, table
 from tests.docs.of_core import ROOT
 from tests.docs.shapes import declarations, needed
-from viz.command.parser import build_parser, commands_of
+from viz.command.line.parser import build_parser, commands_of
 from viz.compare.answers import PAIR_ANSWERS
 from viz.compare.gate import CONDITIONS
 from viz.coredialect.adapter import DIALECT
@@ -32,7 +32,7 @@ from viz.server.page import page
 from viz.share import sql as query
 from viz.share.redaction import TABLE, How
 from viz.views.answers import ANSWERS
-from viz.views.run import Asked
+from viz.views.runs.run import Asked
 from viz.why.answers import WHY_ANSWERS
 
 MESSAGES = ROOT / "viz/web/src/data/messages"

@@ -31,7 +31,7 @@ from tests.docs.markdown import cell
 from tests.docs.of_core import MEANINGS, ROOT, modules, op_docs, rule_sets
 from tests.docs.of_viz import columns, commands, routes
 from tests.docs.tables import PARTS
-from viz.command.parser import build_parser
+from viz.command.line.parser import build_parser
 from viz.format import schema
 from viz.format.blocks import PACKED
 from viz.jobs import jobs

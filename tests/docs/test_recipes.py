@@ -291,7 +291,7 @@ def test_an_op_is_five_files(copied: Path) -> None:
 def test_a_command_is_two_files(copied: Path) -> None:
     (copied / "viz/command" / "longest.py").write_text(COMMAND.lstrip())
     line = '    made = command("graph",'
-    edit(copied / "viz/command/parser.py", line, ARGUMENTS + "\n" + line)
+    edit(copied / "viz/command/line/parser.py", line, ARGUMENTS + "\n" + line)
     run(copied, USE_COMMAND)
 
 

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from tests.browser.served import PROGRAMS, Process, record, serve
 from tests.journeys.reader import SLOW, Reader
-from viz.views.process import is_compiled
+from viz.views.runs.process import is_compiled
 
 SHAPE: Final = "MUL(x, CONST 8)"
 TARGET: Final = "sm_86"

@@ -22,7 +22,9 @@ WRONG: Final = "return (-ctx * x.cos(),)"
 @pytest.fixture(scope="module")
 def wrong(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
     """A program that a compiler ran in which the derivative of the sine has the wrong sign."""
-    copy = broken_copy(tmp_path_factory.mktemp("wrong") / "copy", "core/gradient.py", RIGHT, WRONG)
+    copy = broken_copy(
+        tmp_path_factory.mktemp("wrong") / "copy", "core/gradients/gradient.py", RIGHT, WRONG
+    )
     trace = recorded_with(copy, copy.parent / "wrong.viz", "gradient.py")
     with served_by(copy, trace) as server:
         yield server

@@ -15,7 +15,7 @@ from tests.journeys.reader import SLOW, Reader
 PROMISED: Final = 4
 PLANTED: Final = {
     "schedule": (
-        "core/passes/schedule/views.py",
+        "core/passes/schedule/kernels/views.py",
         "return x.view(inner.arg + outer.arg)",
         "return x.view(outer.arg + inner.arg)",
         "wrong_view.py",

@@ -24,7 +24,7 @@ _KINDS: Final[Mapping[str, Kind]] = {
     "core/passes/schedule/multi": "several devices, lengths, gradients, renderers, memory",
     "core/passes/schedule": "views, schedule, size 1",
     "core/passes/loops/trim.py": "several devices, lengths, gradients, renderers, memory",
-    "core/gradient.py": "several devices, lengths, gradients, renderers, memory",
+    "core/gradients/gradient.py": "several devices, lengths, gradients, renderers, memory",
     "core/passes/ptx": "GPU dims, PTX, tensor cores",
     "core/passes/loops/gpudims.py": "GPU dims, PTX, tensor cores",
     "core/passes/vectors/products.py": "GPU dims, PTX, tensor cores",
@@ -38,7 +38,9 @@ def rules() -> dict[str, Rule]:
     """The rules of the compiler by name, without those whose name others have, too."""
     found: dict[str, list[Rule]] = {}
     for module in pkgutil.walk_packages(core.__path__, "core."):
-        if not module.name.startswith(("core.passes", "core.uop.symbolic", "core.gradient")):
+        if not module.name.startswith(
+            ("core.passes", "core.uop.symbolic", "core.gradients.gradient")
+        ):
             continue
         made = importlib.import_module(module.name)
         for value in vars(made).values():

@@ -23,12 +23,12 @@ from core.tensor import Tensor
 from core.uop.engine.rewrite import graph_rewrite
 from tests.viz.samples import random_graph, rules
 from viz.cli import main
-from viz.command.parser import build_parser, commands_of
+from viz.command.line.parser import build_parser, commands_of
 from viz.recording.runinfo import run_info
 from viz.server.connections.listen import listen, listen_for, port_of
 from viz.share.drawing import ADDED, REMOVED, drawing
 from viz.share.html import export_html
-from viz.views.process import STRIDE
+from viz.views.runs.process import STRIDE
 from viz.views.store import Store
 from viz.write.writer import TraceWriter
 

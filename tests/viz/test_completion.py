@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.viz.test_cli import run
-from viz.command.parser import build_parser, commands_of
+from viz.command.line.parser import build_parser, commands_of
 from viz.views.store import Store
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -19,7 +19,7 @@ from core.uop.engine.rewrite import graph_rewrite
 from tests.viz.samples import random_graph, rules
 from viz.cli import main
 from viz.command import serving
-from viz.command.parser import build_parser, commands_of
+from viz.command.line.parser import build_parser, commands_of
 from viz.terminal import clean
 
 COMMANDS = commands_of(build_parser())

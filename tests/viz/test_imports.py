@@ -16,7 +16,7 @@ RECORDER = ("viz.trace", "viz.write.writer")
     [
         ("viz.command.serving", (*COMPILER, *RECORDER)),
         ("viz.command.printed.show", (*COMPILER, *RECORDER, "flask")),
-        ("viz.command.parser", (*COMPILER, *RECORDER, "flask", "importlib.metadata")),
+        ("viz.command.line.parser", (*COMPILER, *RECORDER, "flask", "importlib.metadata")),
     ],
 )
 def test_a_command_does_not_wait_for_what_it_does_not_use(

@@ -17,7 +17,7 @@ from core.uop.engine.rewrite import graph_rewrite
 from tests.docs.shapes import Shapes, declarations
 from tests.viz.samples import random_graph, rules
 from tests.viz.test_cli import run
-from viz.command.parser import build_parser, commands_of
+from viz.command.line.parser import build_parser, commands_of
 from viz.share.html import export_html
 from viz.trace import Recorder
 from viz.views.store import Store

@@ -17,13 +17,20 @@ import numpy as np
 from core.errors import TraceError
 from viz.api.graph import Bundle, Event, Graph, Node, content_node
 from viz.api.listed import Listed, Table, arrow_stream
-from viz.command.names import below, find_kernel, find_pass, find_rule, find_trace, program_rows
+from viz.command.line.names import (
+    below,
+    find_kernel,
+    find_pass,
+    find_rule,
+    find_trace,
+    program_rows,
+)
 from viz.command.printed.show import step_data
 from viz.format.events import MatchField
 from viz.replay.graphtext import states
 from viz.share.reopened import open_run
 from viz.share.sql import Part, run_query
-from viz.views.history import node_history
+from viz.views.nodes.history import node_history
 from viz.views.store import Store
 from viz.why.answers import NEAR_MISSES, WHY_NOT
 

@@ -13,11 +13,11 @@ from typing import Any, Final
 
 from core.errors import TraceError, UopvizError
 from viz.assistant.tools import Tool, Values, tools
-from viz.command.arguments import Misused
-from viz.command.parser import build_parser
+from viz.command.line.arguments import Misused
+from viz.command.line.parser import build_parser
 from viz.share.reopened import open_run
 from viz.terminal import Progress, json_text
-from viz.views.run import FIRST, Run
+from viz.views.runs.run import FIRST, Run
 from viz.views.summary import names_apart
 
 SENTENCE: Final = 1000

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from core.errors import TraceError
 from viz.assistant.runs import Runs
-from viz.command.names import find_trace
-from viz.views.run import NAMES
+from viz.command.line.names import find_trace
+from viz.views.runs.run import NAMES
 
 _ABOUT: Final = (
     "Recorded runs of a compiler: every rewrite of every pass, with its rule. Answers are JSON of "

@@ -23,8 +23,8 @@ from viz.dialect.dialect import Action
 from viz.known.answers import FOREIGN
 from viz.known.beside import keep, renumbered, take_kept
 from viz.known.kept import checked_pass
-from viz.views.compiled import FIRST
-from viz.views.process import STRIDE
+from viz.views.kernels.compiled import FIRST
+from viz.views.runs.process import STRIDE
 from viz.views.store import Store
 from viz.whatif.bisect import Search, search_of
 from viz.whatif.changed import changed_rules

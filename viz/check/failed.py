@@ -11,8 +11,8 @@ from typing import Final
 
 from core.errors import RuleError
 from core.prove.verdict import Verdict
-from viz.views.compiled import FIRST
-from viz.views.process import STRIDE
+from viz.views.kernels.compiled import FIRST
+from viz.views.runs.process import STRIDE
 from viz.views.store import Store
 
 _DEFECT: Final = f"{RuleError.__name__}:"

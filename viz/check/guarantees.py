@@ -14,7 +14,7 @@ from typing import Any, Final
 from core.errors import UopvizError
 from core.passes.contract import Pass, undone
 from core.passes.pipeline import PASSES, TEXT_PASSES
-from core.passes.schedule.kernelize import Kernels
+from core.passes.schedule.kernels.kernelize import Kernels
 from core.passes.schedule.pipeline import PASSES as SCHEDULE
 from core.runtime.reference.selfreads import KERNELIZE, SELF_READS, misread
 from core.target import target_named
@@ -28,7 +28,7 @@ from viz.known.left import Left
 from viz.read.origins import OriginsOf
 from viz.read.records import Context, Rewrite
 from viz.read.steps import read_steps
-from viz.views.process import Process
+from viz.views.runs.process import Process
 
 MAX_STEPS: Final = 200_000
 _STRANGE: Final = (

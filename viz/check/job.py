@@ -17,8 +17,8 @@ from viz.known.answers import FOREIGN
 from viz.known.beside import keep, renumbered, take_kept
 from viz.known.kept import checked_pass
 from viz.known.whole import counted, settled, whole_kernel
-from viz.views.compiled import FIRST
-from viz.views.process import STRIDE
+from viz.views.kernels.compiled import FIRST
+from viz.views.runs.process import STRIDE
 from viz.views.store import Store
 
 MOST: Final = 1_000_000

@@ -14,8 +14,8 @@ from core.prove.verdict import KINDS, Kind, verdict_of
 from viz.check.failed import failures
 from viz.format.cells import as_text
 from viz.known.whole import STATES, counted
-from viz.views.compiled import FIRST
-from viz.views.process import STRIDE
+from viz.views.kernels.compiled import FIRST
+from viz.views.runs.process import STRIDE
 from viz.views.store import Store
 
 Data = dict[str, Any]

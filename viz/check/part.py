@@ -34,9 +34,9 @@ from viz.dialect.adapters import judge_of
 from viz.known.left import Left
 from viz.read.records import Rewrite, RuleRecord
 from viz.read.steps import Match, read_steps
-from viz.views.process import STRIDE, Process
+from viz.views.runs.process import STRIDE, Process
 from viz.views.store import Store
-from viz.why.installed import Installed
+from viz.why.rules.installed import Installed
 
 MAX_STEPS: Final = 200_000
 """Steps of one pass."""

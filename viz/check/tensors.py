@@ -19,7 +19,7 @@ import numpy as np
 from core.dtype import dtypes
 from core.errors import RunError, UopvizError
 from core.passes.identities import identity
-from core.passes.schedule.views import moved
+from core.passes.schedule.kernels.views import moved
 from core.prove.samples.rounding import of_result
 from core.prove.verdict import Verdict
 from core.runtime.numeric import Array, from_memory, memory_dtype, to_memory

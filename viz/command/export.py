@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from core.errors import TraceError
-from viz.command.names import find_kernel
+from viz.command.line.names import find_kernel
 from viz.command.session import open_store, open_stores, put
 from viz.files.regular import check_ending, replace_file
 from viz.format.schema import SUFFIX
@@ -21,7 +21,7 @@ from viz.share.exportfile import is_export
 from viz.share.html import export_html
 from viz.share.perfetto import is_trace_events, trace_events
 from viz.terminal import Progress, Styled
-from viz.views.run import Run
+from viz.views.runs.run import Run
 
 SUFFIXES: Final = {"html": ".html", "trace": SUFFIX}
 """Formats of an export, and how their files end."""

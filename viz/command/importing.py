@@ -8,22 +8,22 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-from viz.command.parser import build_parser
+from viz.command.line.parser import build_parser
 from viz.command.serving import serve
 from viz.environment import absolute
 from viz.files.regular import check_ending
 from viz.format.schema import SUFFIX
 from viz.importers.files import opened
-from viz.importers.hlodump import HloImport
-from viz.importers.log import LogImport
-from viz.importers.remarks import Remark, remarks_of
+from viz.importers.mlir.log import LogImport
+from viz.importers.mlir.remarks import Remark, remarks_of
+from viz.importers.mlir.tritondump import TritonImport
 from viz.importers.sourcefiles import SourcedWriter
 from viz.importers.sources import Source, sources
 from viz.importers.tinygradfile import events_of
-from viz.importers.torchrecords import Parsed, records_of
-from viz.importers.torchtrace import TorchImport
+from viz.importers.torch.torchrecords import Parsed, records_of
+from viz.importers.torch.torchtrace import TorchImport
 from viz.importers.totals import Totals
-from viz.importers.tritondump import TritonImport
+from viz.importers.xla.hlodump import HloImport
 from viz.streams.events import encode
 from viz.streams.reader import StreamReader
 from viz.terminal import say, shell_word

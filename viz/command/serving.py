@@ -25,7 +25,7 @@ from viz.server.part import cluster_at
 from viz.settings import UOPVIZ_STAY
 from viz.share.webpage import BUILD, NOT_BUILT, is_built
 from viz.terminal import is_terminal, put_json, put_line, say
-from viz.views.run import Run
+from viz.views.runs.run import Run
 
 COMPARED: Final = "#v=compare"
 """What is added to the address of the page for it to open on what differs between A and B."""

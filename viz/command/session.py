@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from core.errors import TraceError, UopvizError
 from viz.command.bounded import Bounds, bounded
-from viz.command.names import Row, below, find_kernel, find_pass, find_trace
+from viz.command.line.names import Row, below, find_kernel, find_pass, find_trace
 from viz.dialect.dialect import Action
 from viz.read.tracefile import Progress as Reading
 from viz.share.reopened import open_run, open_runs, runs_in
@@ -26,7 +26,7 @@ from viz.terminal import (
     show_command,
 )
 from viz.views.answers import SINCE
-from viz.views.run import NAMES, Run
+from viz.views.runs.run import NAMES, Run
 from viz.views.store import Store
 
 _OF_PAGES: Final = ("devices", "editable", "targets", "inputs", "stays", "again")

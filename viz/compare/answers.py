@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from viz.compare.comparison import Comparison
-from viz.views.run import Asked
+from viz.views.runs.run import Asked
 
 
 class PairAnswer(Asked):

@@ -19,7 +19,7 @@ from viz.check.parts import Part
 from viz.check.run import NewExecutor, check_passes, processes
 from viz.check.whole.kernels import SECONDS, kernels_of, wholes_of
 from viz.command.columns import Column, plural, table
-from viz.command.names import Row, below, find_kernel, find_pass, find_rule, program_rows
+from viz.command.line.names import Row, below, find_kernel, find_pass, find_rule, program_rows
 from viz.command.session import put, trace_of
 from viz.known.beside import identity_of, place_of
 from viz.known.kept import Kept, load, save

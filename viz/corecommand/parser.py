@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from viz.command.arguments import (
+from viz.command.line.arguments import (
     Parser,
     choosing_run,
     executing,

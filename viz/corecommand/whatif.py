@@ -14,7 +14,7 @@ from typing import Any, Final, cast
 
 from core.errors import TraceError
 from viz.command.columns import Column, plural, table
-from viz.command.names import find_kernel, find_rule
+from viz.command.line.names import find_kernel, find_rule
 from viz.command.session import put, trace_of
 from viz.corecommand.editedtext import edited_text
 from viz.format.cells import as_text

@@ -13,7 +13,7 @@ from typing import Final
 
 from core.errors import TraceError
 from viz.command.columns import Column, plural, table
-from viz.command.names import (
+from viz.command.line.names import (
     Row,
     below,
     find_kernel,

@@ -26,7 +26,7 @@ from viz.coredialect.openranges import OpenRanges
 from viz.dialect.dialect import NO_FACT, Fact
 from viz.dialect.saidfacts import SaidFacts
 from viz.read.tracefile import TraceFile
-from viz.views.process import Process
+from viz.views.runs.process import Process
 
 SECONDS: Final = 3.0
 """Processor time for one request; nodes that are not reached have no facts until the next."""

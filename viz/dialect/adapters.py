@@ -22,7 +22,7 @@ class Adapter:
     server: str = ""
     """What it adds to a server: a class of `viz.server.part.Part`."""
     commands: str = ""
-    """What adds its commands to the command line: see `viz.command.parser`."""
+    """What adds its commands to the command line: see `viz.command.line.parser`."""
     exports: str = ""
     """What compiles kernels for an export: see `viz.jobs.compiled`."""
     judge: str = ""

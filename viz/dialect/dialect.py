@@ -230,7 +230,7 @@ class Dialect:
     sources: Path | None = None
     """The folder of the compiler here: a file of that name and place in a trace is one of its."""
     tiles: Callable[[Any, Context, Sequence[Rewrite]], dict[str, Any]] | None = None
-    """The tiles of a kernel with these passes, of a `viz.views.process.Process`."""
+    """The tiles of a kernel with these passes, of a `viz.views.runs.process.Process`."""
     actions: frozenset[Action] = frozenset()
     """What of the explorer's actions is there for its traces."""
     own: tuple[OwnAction, ...] = ()

@@ -23,7 +23,7 @@ from viz.format.pack import Ints
 from viz.known.beside import take_kept
 from viz.read.records import Rewrite
 from viz.views.overview.programs import REGISTERS
-from viz.views.process import Process
+from viz.views.runs.process import Process
 from viz.views.store import Store
 
 Columns = dict[str, Any]

@@ -15,8 +15,8 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
-from viz.importers import fx
 from viz.importers.snapshot import Op
+from viz.importers.torch import fx
 
 _TYPE: Final = re.compile(r"(\w+)\[([^\]]*)\](?:\[([^\]]*)\])?")
 _SYMBOL: Final = re.compile(r"Sym\((.*)\)$")

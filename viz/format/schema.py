@@ -89,5 +89,5 @@ META: Final = (
     "stopped",  # why the recording stopped before the program did, e.g. a full disk
     "left_out",  # [{"what", "where", "hint"}]: what a copy lacks of the run
     "reasons",  # {"texts", "rows": [[rewrite, rule, node, text], ...]}: why rules declined
-    "passes_for",  # {"kernel", "target"}: of a compilation on request, see viz/views/compiled.py
+    "passes_for",  # {"kernel", "target"}: of a compilation on request, see viz/views/kernels
 )

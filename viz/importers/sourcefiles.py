@@ -12,7 +12,7 @@ from pathlib import Path
 
 from core.errors import TraceError
 from viz.files.sources import source_lines
-from viz.write.usersources import UserSources
+from viz.write.texts.usersources import UserSources
 from viz.write.writer import TraceWriter
 
 

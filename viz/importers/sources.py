@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Final, Literal
 
 from core.errors import TraceError
-from viz.importers import hlo, hlodump, mlir, remarks, torchrecords, tritondump
 from viz.importers.files import opened
+from viz.importers.mlir import mlir, remarks, tritondump
 from viz.importers.tinygradfile import is_tinygrad_file
+from viz.importers.torch import torchrecords
+from viz.importers.xla import hlo, hlodump
 
 Kind = Literal["stream", "tinygrad", "mlir", "hlo", "torch", "tlparse", "triton", "remarks"]
 _HEAD: Final = 1 << 20

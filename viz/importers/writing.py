@@ -17,7 +17,7 @@ from typing import Final
 
 from viz.importers.roles import ORDER, REGION, roles_of
 from viz.importers.snapshot import Block, Op, Value
-from viz.write.kepttexts import KeptTexts, Text
+from viz.write.texts.kepttexts import KeptTexts, Text
 from viz.write.writer import TraceWriter
 
 _SYMBOL: Final = re.compile(r'(?:[a-z]\w* )*@("[^"]*"|[\w$.\-]+)')

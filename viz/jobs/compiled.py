@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from core.errors import ServerError
 from viz.dialect.adapters import exports_of
-from viz.views.run import Run
+from viz.views.runs.run import Run
 from viz.views.store import Store
 
 Progress = Callable[[int, int, str], None]

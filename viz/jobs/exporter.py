@@ -19,8 +19,8 @@ from viz.jobs.compiled import Wanted, compiled_for
 from viz.jobs.lines import answer_request, progress
 from viz.share.html import BUDGET, export_html
 from viz.share.reopened import open_run
-from viz.views.captured import captured_totals
-from viz.views.run import Run
+from viz.views.kernels.captured import captured_totals
+from viz.views.runs.run import Run
 from viz.views.store import Store
 
 _OFTEN: Final = 0.1

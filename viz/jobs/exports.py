@@ -18,7 +18,7 @@ from viz.format.jsontext import to_json
 from viz.format.schema import SUFFIX
 from viz.jobs.jobs import Jobs
 from viz.share import webpage
-from viz.views.run import Run
+from viz.views.runs.run import Run
 from viz.views.store import Store
 
 KEPT: Final = 2

@@ -11,7 +11,7 @@ from core.prove.solver import HINT, solver_module
 from viz.dialect.dialect import Action
 from viz.known.beside import take_kept
 from viz.views.checks import missing, unrun
-from viz.views.run import Answer, Group, Keep, Subject
+from viz.views.runs.run import Answer, Group, Keep, Subject
 from viz.views.store import Store
 
 FOREIGN: Final = "the trace is of another compiler: its nodes have no meaning here"

@@ -16,8 +16,8 @@ from weakref import WeakKeyDictionary
 
 from viz.known.kept import Kept, identity, kept_path, load, save
 from viz.views.checks import Checks
-from viz.views.compiled import FIRST
-from viz.views.process import STRIDE, Process
+from viz.views.kernels.compiled import FIRST
+from viz.views.runs.process import STRIDE, Process
 from viz.views.store import Store
 
 Data = dict[str, Any]

@@ -21,7 +21,7 @@ from core.prove.verdict import KINDS, MAX_TEXT, verdict_of
 from viz.files.regular import open_regular, replace_file
 from viz.known.left import left_of
 from viz.known.whole import LATE, whole_kernel
-from viz.views.run import FIRST
+from viz.views.runs.run import FIRST
 
 VERSION: Final = 6
 MAX_BYTES: Final = 1 << 26

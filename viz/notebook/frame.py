@@ -18,7 +18,7 @@ from viz.notebook.picture import facts_picture
 from viz.share.html import export_html
 from viz.share.webpage import page_file
 from viz.terminal import show_command
-from viz.views.run import Run
+from viz.views.runs.run import Run
 from viz.views.summary import run_title
 
 MOST: Final = 2_000_000

@@ -13,11 +13,11 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from core.captured import Replay, unwatch_replays, watch_replays
+from core.capture.captured import Replay, unwatch_replays, watch_replays
+from core.capture.stepmemory import StepMemory, memory_of
 from core.errors import UopvizError
 from core.runtime.buffer import Buffer, buffer_of
 from core.runtime.device import Device
-from core.stepmemory import StepMemory, memory_of
 from viz.format.captured import MAX_BYTES
 from viz.format.capturedsteps import MOST
 from viz.recording.reports import StepValues

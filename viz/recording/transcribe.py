@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from core.capturereport import KIND, NUMBER
+from core.capture.capturereport import KIND, NUMBER
 from core.kernelname import kernel_name
 from core.uop.engine.observe import MemoryChange
 from core.uop.engine.origin import lines_in
@@ -48,7 +48,7 @@ from viz.recording.reports import (
     Values,
     Visited,
 )
-from viz.write.usersources import UserSources
+from viz.write.texts.usersources import UserSources
 from viz.write.writer import TraceWriter
 
 MAX_RULES: Final = 20_000

@@ -22,8 +22,8 @@ from viz.server.answers import answer, problem
 from viz.server.editor import open_in_editor
 from viz.server.requests import json_body, open_run, state, unknown
 from viz.views.answers import ANSWERS
-from viz.views.recent import cached_trace, recent_traces
-from viz.views.run import FIRST, Answer, Asked, Parameter
+from viz.views.runs.recent import cached_trace, recent_traces
+from viz.views.runs.run import FIRST, Answer, Asked, Parameter
 
 MAX_TEXT: Final = 200
 """Characters of a parameter that count."""

@@ -17,7 +17,7 @@ from viz.server.fleet import fleet as packed_runs
 from viz.server.page import page
 from viz.server.security import Guard
 from viz.server.state import State
-from viz.views.run import NAMES, Run
+from viz.views.runs.run import NAMES, Run
 
 MAX_REQUEST: Final = 1 << 20
 

@@ -20,7 +20,7 @@ from viz.server.runs.machine import Machine
 from viz.server.runs.openrun import OpenRun
 from viz.server.runs.pairs import Pairs
 from viz.share.reopened import open_run
-from viz.views.run import FIRST, NAMES, Run
+from viz.views.runs.run import FIRST, NAMES, Run
 from viz.views.summary import names_apart
 
 P = TypeVar("P", bound=Part)

@@ -23,7 +23,7 @@ from viz.share.packed.entry import Packer, pack
 from viz.share.packed.passes import PassPacking
 from viz.share.pairs import pair_answers
 from viz.views.answers import ANSWERS, RULES, RUN, TREE
-from viz.views.run import Answer, Group, Run, Subject, base_of, pair_base, subjects
+from viz.views.runs.run import Answer, Group, Run, Subject, base_of, pair_base, subjects
 from viz.views.store import Store
 from viz.views.summary import run_title
 

@@ -17,10 +17,10 @@ from viz.files.claim import meta_of
 from viz.format.cells import as_text
 from viz.share.filecopy import FileCopy
 from viz.share.redaction import SAID, Wording
-from viz.views.captured import captured_totals, captured_words
-from viz.views.compiled import path_of
-from viz.views.process import STRIDE, is_compiled
-from viz.views.run import Run
+from viz.views.kernels.captured import captured_totals, captured_words
+from viz.views.kernels.compiled import path_of
+from viz.views.runs.process import STRIDE, is_compiled
+from viz.views.runs.run import Run
 from viz.write.database import cannot_be_made, make_folder
 from viz.write.replacing import replace_run
 

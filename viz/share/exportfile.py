@@ -22,9 +22,9 @@ from typing import Final
 
 from core.errors import TraceError
 from viz.format.schema import SUFFIX
-from viz.views.compiled import MAX_FILES, path_of
-from viz.views.process import MAX_PROCESSES
-from viz.views.run import FIRST, NAMES, base_of
+from viz.views.kernels.compiled import MAX_FILES, path_of
+from viz.views.runs.process import MAX_PROCESSES
+from viz.views.runs.run import FIRST, NAMES, base_of
 
 VERSION: Final = 4
 LEVEL: Final = 6

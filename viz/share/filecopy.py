@@ -30,7 +30,7 @@ from viz.read.nodes import FIELDS
 from viz.read.records import Context, Rewrite, RuleRecord
 from viz.read.tracefile import TraceFile
 from viz.share.redaction import Wording
-from viz.views.kernels import KernelReader
+from viz.views.kernels.kernels import KernelReader
 from viz.write.database import TraceDatabase
 from viz.write.output import Output
 

@@ -29,7 +29,7 @@ from viz.share.exportfile import attached, version_tag
 from viz.share.redaction import Wording
 from viz.share.webpage import BUILD, NOT_BUILT, page_file
 from viz.views.answers import SINCE
-from viz.views.run import NAMES, Run
+from viz.views.runs.run import NAMES, Run
 from viz.views.store import Store
 
 BUDGET: Final = 50_000_000

@@ -21,7 +21,7 @@ from viz.format.captured import Captured
 from viz.format.capturedsteps import CapturedStep
 from viz.format.rows import BLOCKS, TABLES
 from viz.format.schema import REDACTED
-from viz.views.places import Places
+from viz.views.runs.places import Places
 
 NO_TEXT: Final = "(text redacted)"
 SAID: Final = (

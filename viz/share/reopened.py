@@ -34,10 +34,10 @@ from viz.share.held.entries import Below, no_export
 from viz.share.held.run import Held, Reopened
 from viz.views.answers import EMULATED, KERNEL, RUN
 from viz.views.checks import summary_in
-from viz.views.emulations import KEPT, emulations_in
-from viz.views.run import FIRST, Run
+from viz.views.kernels.emulations import KEPT, emulations_in
+from viz.views.kernels.texts import texts_in
+from viz.views.runs.run import FIRST, Run
 from viz.views.store import Store
-from viz.views.texts import texts_in
 
 MAX_FILE: Final = 1 << 30
 """Bytes of a file that is read."""

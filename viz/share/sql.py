@@ -26,7 +26,7 @@ from viz.format.events import MatchField
 from viz.format.rows import ARTIFACT_HEADS, CONTEXTS, META, REWRITES, RULE_TOTALS, RULES
 from viz.format.table import Table
 from viz.read.tracefile import TraceFile
-from viz.views.process import STRIDE
+from viz.views.runs.process import STRIDE
 from viz.views.tree import calls_of
 
 _OF_ENTRY: Final = {

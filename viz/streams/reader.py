@@ -17,7 +17,7 @@ from viz.budget import Budget, within
 from viz.format.cells import as_text
 from viz.streams.events import VERSION, Event, StreamError, parse
 from viz.streams.following import Following, Rebuild
-from viz.write.kepttexts import KeptTexts, Text
+from viz.write.texts.kepttexts import KeptTexts, Text
 from viz.write.writer import TraceWriter
 
 _FACTS: Final = ("shape", "lo", "hi", "ranges")

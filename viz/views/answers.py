@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from viz.views.rules.rulepage import rule_page
-from viz.views.run import Answer, Group, InFile, Keep, Subject
+from viz.views.runs.run import Answer, Group, InFile, Keep, Subject
 from viz.views.store import Store
 
 

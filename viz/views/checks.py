@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from viz.format.jsontext import to_json
-from viz.views.compiled import FIRST
-from viz.views.process import STRIDE
+from viz.views.kernels.compiled import FIRST
+from viz.views.runs.process import STRIDE
 
 KINDS: Final = ("proved", "sampled", "assumes", "unchecked", "differs")
 """What a verdict can be, the best first."""

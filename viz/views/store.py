@@ -25,27 +25,27 @@ from viz.read.tracefile import Progress, TraceFile, silent
 from viz.replay.bundle import make_bundle
 from viz.replay.economics import untimed
 from viz.replay.graphtext import step_text
-from viz.views.captured import captured_request, step_data
 from viz.views.checks import Checks
-from viz.views.compiled import Compilation
-from viz.views.emulations import Emulations
-from viz.views.lineage import rewrites_in, scope_of
-from viz.views.lineages import Lineages
+from viz.views.kernels.captured import captured_request, step_data
+from viz.views.kernels.compiled import Compilation
+from viz.views.kernels.emulations import Emulations
+from viz.views.kernels.shaders import KernelShaders
+from viz.views.kernels.texts import Texts
+from viz.views.nodes.lineage import rewrites_in, scope_of
+from viz.views.nodes.lineages import Lineages
+from viz.views.nodes.userlines import user_lines
 from viz.views.overview.overviews import Overviews
 from viz.views.passtexts import pass_texts
-from viz.views.process import Process
 from viz.views.rules.cost import costs
 from viz.views.rules.times import pass_rules, rule_times
-from viz.views.run import FIRST, Answer
-from viz.views.runfiles import RunFiles
+from viz.views.runs.process import Process
+from viz.views.runs.run import FIRST, Answer
+from viz.views.runs.runfiles import RunFiles
 from viz.views.search.find import find
 from viz.views.search.message import search_index
-from viz.views.shaders import KernelShaders
 from viz.views.since.message import since_data
 from viz.views.summary import is_live, run_data
-from viz.views.texts import Texts
 from viz.views.timeline import timeline_data
-from viz.views.userlines import user_lines
 
 _ROW: Final = 800
 """Bytes of a row of the navigator in an answer."""

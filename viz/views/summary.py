@@ -17,9 +17,9 @@ from viz.format.cells import as_int, as_number, as_text
 from viz.format.schema import IDLE
 from viz.read.database import Problem
 from viz.read.records import Rewrite
-from viz.views.captured import captured_totals
-from viz.views.compiled import Compilation
-from viz.views.process import Process
+from viz.views.kernels.captured import captured_totals
+from viz.views.kernels.compiled import Compilation
+from viz.views.runs.process import Process
 
 _MAX_PROBLEMS: Final = 2000
 _REST: Final = "the rest is shown"

@@ -18,7 +18,7 @@ from viz.budget import take
 from viz.format.cells import as_text
 from viz.read.records import Context, MemorySample, Rewrite
 from viz.read.tracefile import TraceFile
-from viz.views.process import Process
+from viz.views.runs.process import Process
 
 MAX_SPANS: Final = 500_000
 MAX_LAUNCHES: Final = 1_000_000

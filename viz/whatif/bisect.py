@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from core.errors import BudgetError
 from core.target import target_named
-from viz.views.lineage import rewrites_in
-from viz.views.process import STRIDE
+from viz.views.nodes.lineage import rewrites_in
+from viz.views.runs.process import STRIDE
 from viz.views.store import Store
 from viz.whatif.changed import changed_rules
 from viz.whatif.isolated import SECONDS, TRACE, work_at

@@ -12,7 +12,7 @@ from core.render.kinds import KIND
 from core.target import targets
 from viz.coredialect.flags import Flags, flags_in, machine_in
 from viz.format.cells import as_text
-from viz.views.process import STRIDE
+from viz.views.runs.process import STRIDE
 from viz.views.store import Store
 from viz.work.compiling import graph_of
 

@@ -13,13 +13,13 @@ from typing import Any, Final
 
 from core.errors import TraceError
 from viz.budget import answering
-from viz.views.run import Answer, InFile, Keep, Subject
+from viz.views.runs.run import Answer, InFile, Keep, Subject
 from viz.views.store import Store
-from viz.why.declining import ask_worker, decline_request, declining_line, line_of
 from viz.why.message import near_data, reason_data, rules_data
 from viz.why.nearmisses import near_misses
 from viz.why.reason import reason
-from viz.why.rulesat import rules_at
+from viz.why.rules.declining import ask_worker, decline_request, declining_line, line_of
+from viz.why.rules.rulesat import rules_at
 from viz.why.subject import Subject as Pass
 
 _WHY: Final = "why this rule did not fire"

@@ -19,9 +19,9 @@ from core.uop.patterns.upat import UPat
 from core.uop.uop import UOp
 from viz.budget import take
 from viz.coredialect.facts import INVALID, core_facts
-from viz.views.process import Process
-from viz.why.installed import Installed
-from viz.why.recorded import TextNode, TextNodes, as_uop, pattern_of
+from viz.views.runs.process import Process
+from viz.why.rules.installed import Installed
+from viz.why.rules.recorded import TextNode, TextNodes, as_uop, pattern_of
 
 MAX_GRAPH: Final = 200_000
 """Nodes below one that installed rules look at; conditions may ask for bounds and shapes."""

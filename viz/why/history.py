@@ -12,7 +12,7 @@ from core.errors import BudgetError
 from viz.budget import part
 from viz.read.nodes import Sources
 from viz.replay.slots import Slots
-from viz.views.process import STRIDE
+from viz.views.runs.process import STRIDE
 from viz.why.subject import Subject
 
 SECONDS: Final = 10.0

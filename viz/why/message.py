@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from viz.budget import take
-from viz.why.declining import Line
 from viz.why.fit import Fit
 from viz.why.history import Event
 from viz.why.nearmisses import NearMisses
 from viz.why.reason import Reason
-from viz.why.rulesat import RulesAt
+from viz.why.rules.declining import Line
+from viz.why.rules.rulesat import RulesAt
 from viz.why.subject import Subject
 
 _PART: Final = 300

@@ -18,7 +18,7 @@ from viz.why.fit import Fit
 from viz.why.history import Event, gone_within, history
 from viz.why.subject import Subject
 from viz.why.walked import Hit
-from viz.write.eventlog import DECLINES_KEPT
+from viz.write.events.eventlog import DECLINES_KEPT
 
 Kind: TypeAlias = Literal[
     "fired",

@@ -17,11 +17,11 @@ from viz.read.nodes import Sources
 from viz.read.records import Rewrite
 from viz.read.steps import RewriteSteps, read_steps
 from viz.terminal import show_command
-from viz.views.process import STRIDE, Process
+from viz.views.runs.process import STRIDE, Process
 from viz.views.store import Store
 from viz.why.fit import Fitter
-from viz.why.installed import Installed
-from viz.why.rulesets import RuleSet, RuleSets
+from viz.why.rules.installed import Installed
+from viz.why.rules.rulesets import RuleSet, RuleSets
 from viz.why.walked import SUBSTITUTIONS, Hit, Walked, hits_of, walk
 
 MAX_STEPS: Final = 100_000

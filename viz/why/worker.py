@@ -25,9 +25,9 @@ from viz.coredialect.flags import context_of
 from viz.format.cells import as_int, as_text
 from viz.jobs.lines import answer_request
 from viz.why.again import FLAGS
-from viz.why.declining import record_of, takes_context
-from viz.why.given import find_given
-from viz.why.installed import Installed
+from viz.why.rules.declining import record_of, takes_context
+from viz.why.rules.given import find_given
+from viz.why.rules.installed import Installed
 
 
 def decline_job(request: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from core.isolation.client import Fault
 from core.target import targets
 from viz.format.schema import SUFFIX
 from viz.jobs.jobs import Jobs
-from viz.views.run import Run
+from viz.views.runs.run import Run
 
 Graph = tuple[dict[str, Any], list[int]]
 

@@ -17,10 +17,10 @@ from core.errors import FaultError, RunError
 from core.helpers import prod
 from core.isolation.worker import random_arguments
 from core.runtime.device import Device
-from core.runtime.emulator.banks import Served
 from core.runtime.emulator.counters import Counters, Profile
 from core.runtime.emulator.device import EmulatorDevice, launch_of, located
 from core.runtime.emulator.machine import Machine, batches
+from core.runtime.emulator.memory.banks import Served
 from core.runtime.emulator.prepare import Prepared
 from core.runtime.emulator.program import reads, writes
 from core.runtime.emulator.session import Session

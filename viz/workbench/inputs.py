@@ -31,7 +31,7 @@ MAX_ARGUMENTS: Final = 1 << 28
 @dataclass(frozen=True)
 class Offered:
     """The inputs that there are for a kernel. `captured`: the values of the run, if there are any,
-    as `viz.views.captured` sends them."""
+    as `viz.views.kernels.captured` sends them."""
 
     ast: UOp
     captured: Mapping[str, Any] | None = None

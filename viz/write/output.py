@@ -28,16 +28,16 @@ from viz.format.rows import (
     MetaRow,
 )
 from viz.format.userlines import UserLines, pack_user_lines
-from viz.write.artifacts import Artifacts
 from viz.write.captured import CapturedValues
 from viz.write.database import Batch, TraceDatabase
 from viz.write.entries import Entries
-from viz.write.eventlog import EventLog
+from viz.write.events.eventlog import EventLog
+from viz.write.events.trytimes import TryTimes
+from viz.write.events.visits import VisitCounts
 from viz.write.log import Block, Log, Taken
 from viz.write.numbering import Numbering
-from viz.write.passtexts import PassTexts
-from viz.write.trytimes import TryTimes
-from viz.write.visits import VisitCounts
+from viz.write.texts.artifacts import Artifacts
+from viz.write.texts.passtexts import PassTexts
 
 
 class Samples:

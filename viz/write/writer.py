@@ -314,7 +314,7 @@ class TraceWriter:
         ast: int = 0,
         info: Mapping[str, object] | None = None,
     ) -> None:
-        """The program that a kernel context ended in. `info`: see `viz/views/kernels.py`."""
+        """The program that a kernel context ended in. `info`: see `views/kernels/kernels.py`."""
         texts = plain_text(name), plain_text(target), plain_text(device)
         details = json.dumps(info or {}, default=str, separators=(",", ":"))
         self._output.kernel(KernelRow(context, *texts, ast, details))

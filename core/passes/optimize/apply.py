@@ -27,7 +27,7 @@ from core.helpers import ceildiv, prod
 from core.passes.optimize.access import accesses
 from core.passes.optimize.kernel import OUTER, Kernel
 from core.passes.optimize.pad import pad_loop
-from core.passes.optimize.tensor_core import apply_tensor_core
+from core.passes.optimize.tensorcores.tensor_core import apply_tensor_core
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
 from core.uop.kernelinfo import AxisType, Opt, OptOps
 from core.uop.patterns.rule import Assumes

@@ -8,7 +8,7 @@ from __future__ import annotations
 from core.dtype import TEXEL
 from core.helpers import prod
 from core.passes.optimize.access import Access
-from core.passes.optimize.matrices import for_tensor_cores
+from core.passes.optimize.tensorcores.matrices import for_tensor_cores
 from core.passes.optimize.tuner import (
     Tuner,
     contiguous,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from core.passes.address import gate_of
 from core.passes.identities import identity
 from core.passes.optimize.kernel import Kernel
-from core.passes.optimize.products import before, operands
+from core.passes.optimize.tensorcores.products import before, operands
 from core.passes.view_index import all_of
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
 from core.uop.patterns.rule import Assumes

@@ -7,7 +7,7 @@ contiguous before it. Never decides about fusion.
 from __future__ import annotations
 
 from core.passes.schedule.disk import is_disk
-from core.passes.schedule.simplify_tensors import contiguous_of_stored, copy_of_constant
+from core.passes.schedule.simplify.simplify_tensors import contiguous_of_stored, copy_of_constant
 from core.uop import Ops, PatternMatcher, UOp, UPat, rule
 
 MEMORY = frozenset(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from core.passes.contract import Guarantee, each
-from core.passes.schedule.kernelize import Kernels
+from core.passes.schedule.kernels.kernelize import Kernels
 from core.uop import GroupOp, Ops, UOp
 
 _MEMORY: Final = frozenset({Ops.BUFFER, Ops.BUFFER_VIEW, Ops.AFTER, Ops.BIND})

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from core.errors import ScheduleError
 from core.passes.schedule.item import ScheduleItem
-from core.passes.schedule.kernelize import LEAVES, Kernels, buffer_of, version_of
+from core.passes.schedule.kernels.kernelize import LEAVES, Kernels, buffer_of, version_of
 from core.uop import Ops, UOp
 from core.uop.kernels import output_count
 

@@ -13,33 +13,38 @@ from core.garbage import collector_paused
 from core.helpers import GRAPH, MEMORY_PLANNER, OPT
 from core.passes.contract import Pass, run_table
 from core.passes.schedule import guarantees
-from core.passes.schedule.consts import folding
 from core.passes.schedule.copies import storage
 from core.passes.schedule.disk import reading_files
-from core.passes.schedule.fuse import marks, unmarking
 from core.passes.schedule.graph import write_graph
-from core.passes.schedule.group import Decisions, group
+from core.passes.schedule.grouping.fuse import marks, unmarking
+from core.passes.schedule.grouping.group import Decisions, group
+from core.passes.schedule.grouping.merge import merges, merging
+from core.passes.schedule.grouping.storing import storing
 from core.passes.schedule.item import ScheduleItem
-from core.passes.schedule.kernelize import (
+from core.passes.schedule.kernels.kernelize import (
     Kernels,
     between_kernels,
     buffer_of,
     kernelizing,
     version_of,
 )
+from core.passes.schedule.kernels.snapshots import snapshots, snapshotting
+from core.passes.schedule.kernels.views import moved, view_algebra
 from core.passes.schedule.lengths import cutting, reduced_lengths
 from core.passes.schedule.linearize import item_of, ordered
 from core.passes.schedule.memoryplan import plan_memory
-from core.passes.schedule.merge import merges, merging
 from core.passes.schedule.multi import take_apart
-from core.passes.schedule.reduces import merging_reduces, reducing, shared_reduces, splitting
-from core.passes.schedule.repeats import repeats
 from core.passes.schedule.report import grouping_report, memory_report, order_report
-from core.passes.schedule.simplify_tensors import simplification
-from core.passes.schedule.snapshots import snapshots, snapshotting
-from core.passes.schedule.storing import storing
+from core.passes.schedule.simplify.consts import folding
+from core.passes.schedule.simplify.reduces import (
+    merging_reduces,
+    reducing,
+    shared_reduces,
+    splitting,
+)
+from core.passes.schedule.simplify.repeats import repeats
+from core.passes.schedule.simplify.simplify_tensors import simplification
 from core.passes.schedule.unread import storing_less, unread
-from core.passes.schedule.views import moved, view_algebra
 from core.shape import ShapeTracker
 from core.uop import GroupOp, Ops, UOp, graph_rewrite, track_rewrites
 from core.uop.engine.asking import asked_for_kernel, scheduled, working

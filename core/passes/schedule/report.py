@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from core.passes.schedule.group import Decisions
+from core.passes.schedule.grouping.group import Decisions
 from core.passes.schedule.item import ScheduleItem
-from core.passes.schedule.kernelize import Kernels, buffer_of, version_of
+from core.passes.schedule.kernels.kernelize import Kernels, buffer_of, version_of
 from core.passes.schedule.linearize import Edges, memory_of, outputs_of
 from core.passes.schedule.memoryplan import lifetimes, whole_of
 from core.uop import Ops, UOp

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from core.dtype import dtypes
-from core.passes.schedule.kernel import ANOTHER
-from core.passes.schedule.kernelize import Kernels, buffer_of, version_of
+from core.passes.schedule.kernels.kernel import ANOTHER
+from core.passes.schedule.kernels.kernelize import Kernels, buffer_of, version_of
 from core.passes.schedule.linearize import kernels_of, memory_of, outputs_of
 from core.shape import ShapeTracker
 from core.shape.axis import strides_for

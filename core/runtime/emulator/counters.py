@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.runtime.emulator.banks import SECTOR, extra, wavefronts
+from core.runtime.emulator.memory.banks import SECTOR, extra, wavefronts
 from core.runtime.emulator.program import Branch, Exit, Load, Space, Store
 from core.runtime.numeric import Array
 

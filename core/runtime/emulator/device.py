@@ -14,11 +14,11 @@ from core.helpers import EMULATOR_CHECKS, prod
 from core.runtime.base import ComputeDevice
 from core.runtime.buffer import Buffer
 from core.runtime.emulated import EMULATED, emulated_target
-from core.runtime.emulator.allocator import EmulatedMemory, EmulatorAllocator
 from core.runtime.emulator.counters import Profile
-from core.runtime.emulator.globalmemory import Region
 from core.runtime.emulator.llvm.translate import translate
 from core.runtime.emulator.machine import execute
+from core.runtime.emulator.memory.allocator import EmulatedMemory, EmulatorAllocator
+from core.runtime.emulator.memory.globalmemory import Region
 from core.runtime.emulator.prepare import Prepared, prepare
 from core.runtime.emulator.program import Code
 from core.runtime.emulator.ptx import front as ptx

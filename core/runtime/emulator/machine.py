@@ -15,7 +15,7 @@ from core.helpers import prod
 from core.runtime.emulator.counters import Profile
 from core.runtime.emulator.faults import fault
 from core.runtime.emulator.flow import BasicBlock
-from core.runtime.emulator.globalmemory import GlobalMemory
+from core.runtime.emulator.memory.globalmemory import GlobalMemory
 from core.runtime.emulator.prepare import Prepared
 from core.runtime.emulator.program import Branch
 from core.runtime.emulator.state import Launch, State, Waiting, data_region

@@ -8,10 +8,10 @@ from typing import Final
 
 import numpy as np
 
-from core.runtime.emulator.access import LoadStep, StoreStep
-from core.runtime.emulator.copies import CopyStep, commit_step, wait_step
 from core.runtime.emulator.flow import Flow, flow_of
-from core.runtime.emulator.matrices import MatrixStep
+from core.runtime.emulator.memory.access import LoadStep, StoreStep
+from core.runtime.emulator.memory.copies import CopyStep, commit_step, wait_step
+from core.runtime.emulator.memory.matrices import MatrixStep
 from core.runtime.emulator.program import (
     Barrier,
     Code,

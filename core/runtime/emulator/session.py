@@ -15,8 +15,8 @@ from typing import Any, Final
 import numpy as np
 
 from core.errors import FaultError, RunError
-from core.runtime.emulator.globalmemory import GlobalMemory, Region
 from core.runtime.emulator.machine import Machine, started
+from core.runtime.emulator.memory.globalmemory import GlobalMemory, Region
 from core.runtime.emulator.prepare import Prepared
 from core.runtime.emulator.program import (
     Branch,

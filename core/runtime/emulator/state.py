@@ -13,9 +13,9 @@ from typing import Any, Final, Protocol
 import numpy as np
 
 from core.helpers import prod
-from core.runtime.emulator.globalmemory import GlobalMemory, Region
+from core.runtime.emulator.memory.globalmemory import GlobalMemory, Region
+from core.runtime.emulator.memory.races import SharedShadow
 from core.runtime.emulator.program import Code, Data, Dim, Load, Space, Store
-from core.runtime.emulator.races import SharedShadow
 from core.runtime.numeric import Array
 
 ROW: Final = 16

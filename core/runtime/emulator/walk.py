@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from core.errors import FaultError, RunError
-from core.runtime.emulator.banks import Served, of_banks, of_sectors
+from core.runtime.emulator.memory.banks import Served, of_banks, of_sectors
 from core.runtime.emulator.program import Space
 from core.runtime.emulator.session import Session
 from core.runtime.emulator.state import Touched

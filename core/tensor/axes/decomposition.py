@@ -15,9 +15,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from core.errors import ShapeError
-from core.gradient import gradients
+from core.gradients.gradient import gradients
 from core.tensor.axes.creation import iota
-from core.tensor.axes.scattering import can_write
+from core.tensor.axes.indexing.scattering import can_write
 from core.tensor.elements.elementwise import as_float, compute_wide
 from core.tensor.running.kernels import row_major
 from core.tensor.state.base import make, tensor_of

@@ -13,7 +13,7 @@ from core.dtype import DTypeLike, dtypes
 from core.errors import DTypeError, ShapeError
 from core.runtime.device import DeviceLike
 from core.tensor.axes.creation import iota
-from core.tensor.axes.indexing import sum_exact
+from core.tensor.axes.indexing.indexing import sum_exact
 from core.tensor.elements.elementwise import or_zero
 from core.tensor.state.base import axis_of, make
 from core.tensor.views.movement import as_long_as, part_of

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, SupportsIndex
 from core.dtype import dtypes
 from core.errors import DTypeError, ShapeError
 from core.tensor.axes.creation import iota
-from core.tensor.axes.indexing import pick
+from core.tensor.axes.indexing.indexing import pick
 from core.tensor.elements.elementwise import compute_wide
 from core.tensor.neural.convolution import Sizes
 from core.tensor.views.movement import as_ints

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from core.dtype import dtypes
-from core.gradient import ways
+from core.gradients.gradient import ways
 from core.tensor.running import kept, lost
 from core.tensor.running.kept import Kept
 from core.tensor.state.base import TensorBase, live

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from weakref import WeakKeyDictionary, ref
 
 from core.errors import GradientError
-from core.gradient import gradients, ways
+from core.gradients.gradient import gradients, ways
 from core.tensor.running import lost
 from core.tensor.state.base import TensorBase, live
 from core.tensor.state.live import memory_of

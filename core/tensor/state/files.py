@@ -12,7 +12,7 @@ from weakref import WeakSet
 
 from core.dtype import DType, dtypes
 from core.errors import DeviceError, RunError
-from core.passes.schedule.views import moved
+from core.passes.schedule.kernels.views import moved
 from core.runtime.buffer import buffers
 from core.runtime.disk.device import disk_name, file_buffer, path_of
 from core.runtime.disk.file import File, replace_file

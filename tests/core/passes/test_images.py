@@ -13,7 +13,7 @@ from core.dtype import IMAGE_SIDE, ImageDType, dtypes
 from core.errors import CompileError, DTypeError
 from core.passes.images import in_two_coordinates, plain_memory
 from core.passes.pipeline import lower_kernel, run_passes
-from core.passes.schedule.simplify_tensors import simplification
+from core.passes.schedule.simplify.simplify_tensors import simplification
 from core.prove.decide import Checker
 from core.runtime.reference.kernel import evaluate_kernel
 from core.target import targets

@@ -16,8 +16,8 @@ from core.helpers import Context
 from core.passes.program.order import order_report
 from core.passes.schedule import create_schedule
 from core.passes.schedule import pipeline as schedule_pipeline
-from core.passes.schedule.fanout import COMPUTE
-from core.passes.schedule.group import Grouping
+from core.passes.schedule.grouping.fanout import COMPUTE
+from core.passes.schedule.grouping.group import Grouping
 from core.passes.schedule.pipeline import run_passes
 from core.render.kinds import KIND
 from core.uop import Ops, PatternMatcher, UOp

@@ -23,10 +23,10 @@ from core.passes.lower import Loops, lowering
 from core.passes.program.final import for_scalars, for_vectors
 from core.passes.ptx.casts import casting
 from core.passes.ptx.integers import integers
-from core.passes.schedule.consts import folding
-from core.passes.schedule.push_views import pushing
-from core.passes.schedule.reduces import merging_reduces, reducing
-from core.passes.schedule.views import view_algebra
+from core.passes.schedule.kernels.push_views import pushing
+from core.passes.schedule.kernels.views import view_algebra
+from core.passes.schedule.simplify.consts import folding
+from core.passes.schedule.simplify.reduces import merging_reduces, reducing
 from core.passes.vectors.expand import expanding
 from core.target import targets
 from core.uop import GroupOp, Ops, PatternMatcher, UOp, graph_rewrite

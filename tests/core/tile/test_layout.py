@@ -9,7 +9,7 @@ from core.dtype import dtypes
 from core.passes.lanes import sink_lanes
 from core.target import targets
 from core.tile import LAYOUTS, Layout, Swizzle
-from core.tile.layout import Choice, coordinates, renaming
+from core.tile.memory.layout import Choice, coordinates, renaming
 from core.uop.engine.rewrite import graph_rewrite
 from core.uop.facts.meaning import evaluate
 from core.uop.ops import Ops

@@ -20,7 +20,7 @@ from core.uop.engine.observe import context
 from core.uop.engine.rewrite import graph_rewrite
 from tests.viz.samples import random_graph, rules
 from viz.replay.graphtext import step_text
-from viz.views.history import node_history
+from viz.views.nodes.history import node_history
 
 
 @pytest.fixture

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-import core.gradient
+import core.gradients.gradient
 import viz
 from core import Tensor
 from core.errors import ServerError
-from core.gradient import derivatives
+from core.gradients.gradient import derivatives
 from core.uop import Ops, PatternMatcher, UOp, UPat, rule
 from core.uop.engine.observe import context
 from core.uop.engine.rewrite import graph_rewrite
@@ -180,7 +180,7 @@ def test_a_wrong_derivative_is_named_with_values(
         return (-ctx * x.cos(),)
 
     wrong = derivatives.changed((), {"sin": sin})
-    monkeypatch.setattr(core.gradient, "derivatives", wrong)
+    monkeypatch.setattr(core.gradients.gradient, "derivatives", wrong)
     with viz.record(tmp_path / "run.viz"):
         x = Tensor([0.5, 1.0, 2.0]).realize()
         x.requires_grad = True

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-import core.gradient
+import core.gradients.gradient
 from core import Tensor, Variable, nn
 from core.dtype import DType, dtypes
 from core.errors import RuleError
-from core.gradient import derivatives, gradients
+from core.gradients.gradient import derivatives, gradients
 from core.prove.verdict import Verdict
 from core.uop import Ops, UOp, UPat, rule
 from core.uop.engine.observe import recording
@@ -169,7 +169,7 @@ def test_a_wrong_rule_is_named_with_values(
     found = next(r for r in derivatives.rules if r.name == rule)
     for every in (False, True):
         made = derivatives.changed((), {rule: broken(found, MISTAKES[mistake], every)})
-        monkeypatch.setattr(core.gradient, "derivatives", made)
+        monkeypatch.setattr(core.gradients.gradient, "derivatives", made)
         verdicts = blamed(node_of(function))
         assert list(verdicts) == [rule]
         assert verdicts[rule].before != verdicts[rule].after
@@ -321,7 +321,7 @@ def test_the_check_of_a_trace_names_the_rule(
     rule = next(r for r in derivatives.rules if r.name == "sin")
     made = derivatives.changed((), {"sin": broken(rule, MISTAKES["turned"], True)})
     for name, rules in (("right", derivatives), ("wrong", made)):
-        monkeypatch.setattr(core.gradient, "derivatives", rules)
+        monkeypatch.setattr(core.gradients.gradient, "derivatives", rules)
         recorder = Recorder(tmp_path / f"{name}.viz").start()
         try:
             x = leaf(4, 6)
@@ -351,7 +351,9 @@ def test_a_rule_that_fails_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         """d sin(x) = an error"""
         raise ZeroDivisionError
 
-    monkeypatch.setattr(core.gradient, "derivatives", derivatives.changed((), {"sin": sin}))
+    monkeypatch.setattr(
+        core.gradients.gradient, "derivatives", derivatives.changed((), {"sin": sin})
+    )
     x = leaf(4)
     recorder = Recorder(tmp_path / "run.viz").start()
     try:

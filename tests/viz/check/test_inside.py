@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.dtype import dtypes
-from core.passes.schedule import consts
+from core.passes.schedule.simplify import consts
 from core.tensor import Tensor
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
 from core.uop.engine.observe import context

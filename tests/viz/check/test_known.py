@@ -15,7 +15,7 @@ from viz.check.job import Asked, Check
 from viz.known.beside import identity_of, keep, place_of, take_kept
 from viz.known.kept import MAX_BYTES, Kept, kept_path, load, save
 from viz.views.checks import MAX_DIFFERING, Checks, summary_in
-from viz.views.process import STRIDE
+from viz.views.runs.process import STRIDE
 from viz.views.store import Store
 
 PROVED = {"kind": "proved", "how": "equal in normal form"}

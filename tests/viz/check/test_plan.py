@@ -11,7 +11,8 @@ import pytest
 
 import viz
 from core import Tensor
-from core.passes.schedule import kernelize, linearize, memoryplan
+from core.passes.schedule import linearize, memoryplan
+from core.passes.schedule.kernels import kernelize
 from core.passes.schedule.linearize import kernels_of
 from core.uop import UOp
 from core.uop.engine.observe import NullObserver, observing

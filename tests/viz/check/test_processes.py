@@ -16,7 +16,7 @@ from viz.check.parts import Part
 from viz.check.run import check_passes
 from viz.known.beside import keep, take_kept
 from viz.views.checks import Checks
-from viz.views.process import STRIDE
+from viz.views.runs.process import STRIDE
 from viz.views.store import Store
 from viz.write.writer import TraceWriter
 

@@ -11,7 +11,7 @@ import pytest
 
 from core import Tensor
 from core.dtype import DType, dtypes
-from core.tensor.axes import scattering
+from core.tensor.axes.indexing import scattering
 from core.uop import Ops, UOp
 from core.uop.call.kernelcall import KernelCall
 from core.uop.call.scatter import Scatter

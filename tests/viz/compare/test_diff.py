@@ -16,7 +16,7 @@ import pytest
 from core.errors import TraceError
 from tests.viz.compare.made import RULES, Program, opts, program, record
 from tests.viz.test_cli import run
-from viz.command.parser import build_parser
+from viz.command.line.parser import build_parser
 from viz.compare.gate import CONDITIONS, parse_gates
 from viz.views.summary import names_apart
 from viz.write.writer import TraceWriter

@@ -11,8 +11,8 @@ from core import dtypes
 from core.dtype import DType
 from core.target import targets
 from core.tensor_cores import fragment
-from core.tile.layout import LAYOUTS, Choice, Layout, coordinates
-from core.tile.swizzle import Swizzle
+from core.tile.memory.layout import LAYOUTS, Choice, Layout, coordinates
+from core.tile.memory.swizzle import Swizzle
 from core.uop.kernelinfo import TileInfo
 from core.uop.uop import UOp
 from viz.coredialect.tiles.layouts import (

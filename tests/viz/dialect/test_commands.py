@@ -12,7 +12,7 @@ import pytest
 
 from tests.test_layers import ROOT
 from viz.cli import main
-from viz.command.parser import build_parser, commands_of
+from viz.command.line.parser import build_parser, commands_of
 
 EXAMPLES = ROOT / "examples"
 ARGUMENTS = {
@@ -86,7 +86,7 @@ def test_actions_of_the_compilers_own(toy: str, capsys: pytest.CaptureFixture[st
 def test_the_parser_imports_no_compiler() -> None:
     """Help, completion and errors of the command line do not wait for one."""
     program = (
-        "import sys\nfrom viz.command.parser import build_parser\nbuild_parser()\n"
+        "import sys\nfrom viz.command.line.parser import build_parser\nbuild_parser()\n"
         "print(*(n for n in ('core.uop.uop', 'numpy', 'flask', 'viz.coredialect.adapter') "
         "if n in sys.modules))"
     )

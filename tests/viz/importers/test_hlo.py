@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from tests.viz.importers.test_import import is_exact
 from viz.cli import main
-from viz.importers import hlo, jaxpr
-from viz.importers.hlodump import is_dump
 from viz.importers.roles import roles_of
+from viz.importers.xla import hlo, jaxpr
+from viz.importers.xla.hlodump import is_dump
 from viz.views.store import Store
 
 DUMPS = Path(__file__).parent / "dumps" / "xla"

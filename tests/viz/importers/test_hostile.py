@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from viz.importers import fx, hlo, jaxpr, llvm, mlir
-from viz.importers.remarks import remarks_of
-from viz.importers.torchrecords import records_of
+from viz.importers.mlir import llvm, mlir
+from viz.importers.mlir.remarks import remarks_of
+from viz.importers.torch import fx
+from viz.importers.torch.torchrecords import records_of
+from viz.importers.xla import hlo, jaxpr
 
 LONG = 100_000
 LINES = {

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from tests.viz.importers.test_import import imported, is_exact
 from viz.cli import main
-from viz.importers import llvm
-from viz.importers.remarks import remarks_of
+from viz.importers.mlir import llvm
+from viz.importers.mlir.remarks import remarks_of
 from viz.importers.snapshot import Op
 
 MODULE = """; ModuleID = 'm'

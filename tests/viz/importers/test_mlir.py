@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viz.importers.mlir import dumps_in, is_mlir, parse
+from viz.importers.mlir.mlir import dumps_in, is_mlir, parse
 from viz.importers.snapshot import Op, Value
 
 DUMPS = Path(__file__).parent / "dumps" / "mlir"

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from tests.viz.importers.test_import import is_exact
 from viz.cli import main
-from viz.importers import fx
-from viz.importers.torchrecords import Parsed, is_log, records_of
-from viz.importers.torchtrace import TorchImport
+from viz.importers.torch import fx
+from viz.importers.torch.torchrecords import Parsed, is_log, records_of
+from viz.importers.torch.torchtrace import TorchImport
 from viz.views.store import Store
 from viz.write.writer import TraceWriter
 

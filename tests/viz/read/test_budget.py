@@ -18,7 +18,7 @@ from viz.format.pack import read_json
 from viz.jobs import jobs
 from viz.read.room import MOST, ROOM, ROOM_PER_BYTE, Room
 from viz.replay.provenance import positions
-from viz.views.kernels import KernelReader
+from viz.views.kernels.kernels import KernelReader
 from viz.views.rules.rulebook import clean_pattern
 from viz.views.store import Store
 from viz.views.timeline import FirstFree

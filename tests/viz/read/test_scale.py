@@ -30,8 +30,8 @@ from viz.replay import bundle as bundles
 from viz.replay.economics import NodeCounts
 from viz.replay.slots import Slots
 from viz.trace import Recorder
-from viz.views.kernels import KernelReader
-from viz.views.lineage import Lineage
+from viz.views.kernels.kernels import KernelReader
+from viz.views.nodes.lineage import Lineage
 from viz.views.rules.matches import Matches
 from viz.views.search.index import Index
 from viz.views.store import Store

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import viz
+from core.capture.jit import TinyJit
 from core.dtype import dtypes
 from core.errors import RunError, TraceError
-from core.jit import TinyJit
 from core.launch.run import _Watching
 from core.runtime.buffer import Buffer
 from core.runtime.numeric import memory_dtype

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 import viz
-from core.capturereport import captured_report
-from core.jit import TinyJit
+from core.capture.capturereport import captured_report
+from core.capture.jit import TinyJit
 from core.tensor import Tensor
 from viz.recording import capturedsteps
 from viz.share.copy import write_trace
 from viz.share.sql import run_query
 from viz.views.answers import STEP_VALUES
-from viz.views.run import Subject, subjects
+from viz.views.runs.run import Subject, subjects
 from viz.views.store import Store
 
 Values = dict[int, list[float]]

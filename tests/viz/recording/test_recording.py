@@ -20,8 +20,8 @@ from tests.viz.samples import random_graph, rules
 from viz.format.schema import DECLINE, MATCH, REBUILD
 from viz.recording.buffer import OTHER
 from viz.views.store import Store
-from viz.write.eventlog import BLOCK, DECLINES_KEPT
-from viz.write.grouping import Groups, counted
+from viz.write.events.eventlog import BLOCK, DECLINES_KEPT
+from viz.write.events.grouping import Groups, counted
 from viz.write.writer import TraceWriter
 
 pairs = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), max_size=40)

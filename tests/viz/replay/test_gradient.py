@@ -8,10 +8,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-import core.gradient
+import core.gradients.gradient
 from core import Tensor, Variable, nn
 from core.errors import GradientError, RuleError
-from core.gradient import derivatives, gradients
+from core.gradients.gradient import derivatives, gradients
 from core.shape import ShapeTracker
 from core.uop import Ops, PatternMatcher, UOp, UPat, rule
 from core.uop.engine.observe import NullObserver, observing
@@ -148,7 +148,7 @@ def test_the_rule_that_fails_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         raise ZeroDivisionError
 
     made = derivatives.changed((), {"sin": sin})
-    monkeypatch.setattr(core.gradient, "derivatives", made)
+    monkeypatch.setattr(core.gradients.gradient, "derivatives", made)
     x = leaf(4).uop
     root, ends = x.sin(), Ends()
     with observing(ends), pytest.raises(RuleError, match="rule sin raised ZeroDivisionError"):

@@ -22,7 +22,7 @@ from viz.live import record
 from viz.read.tracefile import TraceFile
 from viz.replay.listing import listing
 from viz.share.copy import write_trace
-from viz.views.kernels import KernelReader
+from viz.views.kernels.kernels import KernelReader
 from viz.views.search.textlines import SourceTexts
 from viz.views.store import Store
 

@@ -24,7 +24,7 @@ from viz.server.state import State
 from viz.share.html import export_html
 from viz.share.reopened import open_run
 from viz.views.answers import ANSWERS, BUNDLE, TREE
-from viz.views.run import NAMES
+from viz.views.runs.run import NAMES
 from viz.views.store import Store
 from viz.why.answers import WHY_ANSWERS
 
@@ -42,7 +42,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "cache"
     folder.mkdir()
     recorded(folder / "cached.viz", 21, "cached")
-    monkeypatch.setattr("viz.views.recent.cache_folder", lambda: folder)
+    monkeypatch.setattr("viz.views.runs.recent.cache_folder", lambda: folder)
     return folder
 
 

@@ -26,7 +26,7 @@ from viz.server.runs.openrun import LIVE_SHARE, SLICE
 from viz.server.security import HEADER, Guard
 from viz.server.state import State
 from viz.views.answers import BUNDLE, RUN, TREE
-from viz.views.run import Answer
+from viz.views.runs.run import Answer
 from viz.views.store import Store
 
 

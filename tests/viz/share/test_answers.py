@@ -35,8 +35,8 @@ from viz.share.held.run import Reopened
 from viz.share.html import export_html
 from viz.share.reopened import open_run
 from viz.views.answers import ANSWERS, OVERVIEW, PASS_RULES, RULE_PAGE, RUN, SINCE
-from viz.views.history import node_history
-from viz.views.run import FIRST, Answer, InFile, Run, Subject, base_of, subjects
+from viz.views.nodes.history import node_history
+from viz.views.runs.run import FIRST, Answer, InFile, Run, Subject, base_of, subjects
 from viz.views.store import Store
 from viz.work.emulation import emulate
 

@@ -16,7 +16,7 @@ from viz.share.copy import write_trace
 from viz.share.html import export_html
 from viz.share.reopened import open_run
 from viz.views.answers import BUNDLE, KERNEL, RULE_TOTALS, SEARCH
-from viz.views.run import Run
+from viz.views.runs.run import Run
 from viz.views.store import Store
 
 OLDER = Path(__file__).parent / "older"

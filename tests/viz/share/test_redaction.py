@@ -15,7 +15,7 @@ from viz.format.blocks import OLD, PACKED
 from viz.share.copy import write_trace
 from viz.share.redaction import TABLE, How, Wording, without_folders
 from viz.share.sql import TABLES, run_query
-from viz.views.places import Places
+from viz.views.runs.places import Places
 from viz.views.store import Store
 from viz.write.writer import TraceWriter
 

@@ -26,7 +26,7 @@ from viz.share.held.run import Reopened
 from viz.share.held.search import HeldSearch
 from viz.share.html import export_html
 from viz.share.reopened import Unpacked, open_run
-from viz.views.run import Run
+from viz.views.runs.run import Run
 from viz.views.store import Store
 from viz.work.emulation import emulate
 

@@ -28,7 +28,7 @@ from viz.share.exportfile import VERSION, names_in, version_tag
 from viz.share.held.run import Reopened
 from viz.share.html import export_html
 from viz.share.reopened import Unpacked, open_run, open_runs, runs_in
-from viz.views.run import NAMES, Run
+from viz.views.runs.run import NAMES, Run
 from viz.views.store import Store
 
 TRACES = re.compile(r'<script type="application/octet-stream" id="uopviz-trace-[^<]*</script>\n?')

@@ -17,7 +17,7 @@ from core import Tensor
 from viz.cli import main
 from viz.read.records import Context
 from viz.share.reopened import open_run
-from viz.views.history import node_history
+from viz.views.nodes.history import node_history
 from viz.views.store import Store
 from viz.views.tree import calls_of
 

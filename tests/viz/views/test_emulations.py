@@ -12,8 +12,8 @@ import pytest
 
 from core.isolation.edited import Edited
 from tests.core.runtime.asts import add
-from viz.views import emulations
-from viz.views.emulations import Emulations, emulations_in
+from viz.views.kernels import emulations
+from viz.views.kernels.emulations import Emulations, emulations_in
 from viz.work.change import Change
 from viz.work.emulation import emulate
 

@@ -15,7 +15,7 @@ import viz
 from core.uop.data.serial import from_data
 from core.uop.engine.asking import kernel_lines
 from viz.share.copy import write_trace
-from viz.views.places import line_of
+from viz.views.runs.places import line_of
 from viz.views.store import Store
 
 TILES = """

@@ -11,7 +11,7 @@ from viz.coredialect.arguments import spell
 from viz.dialect.argtext import ArgTexts
 from viz.replay.graphtext import states
 from viz.trace import Recorder
-from viz.views.places import Places
+from viz.views.runs.places import Places
 from viz.views.store import Store
 
 

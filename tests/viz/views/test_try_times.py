@@ -23,7 +23,7 @@ from viz.share.copy import write_trace
 from viz.trace import Recorder
 from viz.views.answers import PASS_RULES, RULE_PAGE
 from viz.views.store import Store
-from viz.write.trytimes import TryTimes as Written
+from viz.write.events.trytimes import TryTimes as Written
 from viz.write.writer import TraceWriter
 
 never = PatternMatcher([(UPat(Ops.ADD, custom=lambda u: u.arg == 3), lambda: None)], name="never")

@@ -26,8 +26,8 @@ from viz.server.security import Guard
 from viz.share.html import export_html
 from viz.share.perfetto import trace_events
 from viz.trace import Recorder
-from viz.views.history import node_history
-from viz.views.recent import cached_trace, recent_traces
+from viz.views.nodes.history import node_history
+from viz.views.runs.recent import cached_trace, recent_traces
 from viz.views.store import Store
 from viz.views.timeline import OPEN
 from viz.write.writer import TraceWriter
@@ -291,7 +291,7 @@ def test_lineage_says_how_far_it_is(store: Store) -> None:
 
 
 def test_lineage_is_bounded(trace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("viz.views.lineage.MAX_NODES", 10)
+    monkeypatch.setattr("viz.views.nodes.lineage.MAX_NODES", 10)
     store = Store(trace)
     for row in store.tree()["rows"]:
         if row["label"] == "schedule":
@@ -308,7 +308,7 @@ def test_recent_traces_are_those_of_the_cache(
     folder.mkdir(parents=True)
     (folder / "broken.viz").write_bytes(b"nothing")
     (folder / "a-1.viz").write_bytes(trace.read_bytes())
-    monkeypatch.setattr("viz.views.recent.cache_folder", lambda: folder)
+    monkeypatch.setattr("viz.views.runs.recent.cache_folder", lambda: folder)
     listed = recent_traces(tmp_path / "other.viz")
     assert [t["name"] for t in listed] == ["a-1.viz"]
     assert listed[0]["kernels"] == 2 and listed[0]["steps"] > 0
@@ -324,7 +324,7 @@ def test_routes_answer(trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     folder = tmp_path / "cache" / "uopviz"
     folder.mkdir(parents=True)
     small_trace(folder / "b.viz")
-    monkeypatch.setattr("viz.views.recent.cache_folder", lambda: folder)
+    monkeypatch.setattr("viz.views.runs.recent.cache_folder", lambda: folder)
     guard = Guard(port=80)
     store = Store(trace)
     client = create_app(store, guard).test_client()

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from core.runtime.emulator.globalmemory import Region
 from core.runtime.emulator.machine import execute
+from core.runtime.emulator.memory.globalmemory import Region
 from core.runtime.emulator.prepare import prepare
 from core.runtime.emulator.ptx import front
 from core.runtime.emulator.state import Checks, Launch

@@ -21,10 +21,10 @@ from viz.coredialect.facts import core_facts
 from viz.views.answers import RULE_PAGE
 from viz.views.store import Store
 from viz.why.answers import NEAR_MISSES, WHY_ANSWERS, WHY_DECLINED, WHY_NOT
-from viz.why.declining import Line, declining_line, takes_context
 from viz.why.fit import Fit, Fitter
-from viz.why.installed import Installed
 from viz.why.reason import Reason, reason
+from viz.why.rules.declining import Line, declining_line, takes_context
+from viz.why.rules.installed import Installed
 from viz.why.subject import Subject
 from viz.why.worker import decline_job
 
@@ -310,7 +310,7 @@ def test_what_is_not_the_installed_rule_is_never_called(
     def called(module: str, stderr: int) -> None:
         pytest.fail("it was called")
 
-    monkeypatch.setattr("viz.why.declining.child.start", called)
+    monkeypatch.setattr("viz.why.rules.declining.child.start", called)
     subject, rule, node = declined(run, "return None", "views")
     record = subject.file.rules[rule]
     number = subject.process.rule(rule)
@@ -338,7 +338,7 @@ def test_a_function_that_takes_what_its_pass_hands_to_it(
         return decline_job(request)  # in this process: there are many
 
     monkeypatch.setattr("viz.why.worker.limit_files", lambda _: None)
-    monkeypatch.setattr("viz.why.declining.ask_worker", asked)
+    monkeypatch.setattr("viz.why.rules.declining.ask_worker", asked)
     called: Counter[str] = Counter()
     for number, of in run.passes.items():
         subject = Subject(run.store, number)

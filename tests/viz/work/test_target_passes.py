@@ -29,10 +29,10 @@ from viz.jobs.jobs import Jobs
 from viz.server.app import create_app
 from viz.server.security import Guard
 from viz.share.copy import write_trace
-from viz.views import compiled as limits
-from viz.views.compiled import FIRST
-from viz.views.history import node_history
-from viz.views.process import STRIDE
+from viz.views.kernels import compiled as limits
+from viz.views.kernels.compiled import FIRST
+from viz.views.nodes.history import node_history
+from viz.views.runs.process import STRIDE
 from viz.views.store import Store
 from viz.why.answers import RULES_AT
 from viz.work import worker

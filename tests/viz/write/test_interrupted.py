@@ -22,7 +22,7 @@ from tests.viz.recording.test_interrupts import (
 from viz.format import schema
 from viz.format.events import MatchField
 from viz.views.store import Store
-from viz.write import eventlog
+from viz.write.events import eventlog
 from viz.write.writer import TraceWriter
 
 WRITE = str(Path(viz.__file__).parent / "write")

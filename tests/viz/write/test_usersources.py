@@ -13,8 +13,8 @@ from viz.format.userlines import UserLines, pack_user_lines, unpack_user_lines
 from viz.read.tracefile import TraceFile
 from viz.recording.exceptions import OURS
 from viz.trace import Recorder
-from viz.write import usersources
-from viz.write.usersources import UserSources, context_of
+from viz.write.texts import usersources
+from viz.write.texts.usersources import UserSources, context_of
 
 PROGRAM = """\
 import os

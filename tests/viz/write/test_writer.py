@@ -12,7 +12,7 @@ from viz.environment import cache_folder
 from viz.format import schema
 from viz.format.rows import TABLES
 from viz.views.store import Store
-from viz.write.eventlog import DECLINES_KEPT
+from viz.write.events.eventlog import DECLINES_KEPT
 from viz.write.writer import TraceWriter
 
 

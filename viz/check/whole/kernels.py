@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from core.errors import UopvizError
 from viz.known.whole import LATE, MOST, PASS, RULE, SEARCH, unknown, whole_kernel
-from viz.views.captured import captured_request
-from viz.views.compiled import FIRST
-from viz.views.process import STRIDE
+from viz.views.kernels.captured import captured_request
+from viz.views.kernels.compiled import FIRST
+from viz.views.runs.process import STRIDE
 from viz.views.store import Store
 from viz.whatif.subject import subject_of
 from viz.whatif.variants.variant import Variant

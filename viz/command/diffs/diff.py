@@ -14,7 +14,7 @@ from typing import Any, Final
 from core.errors import TraceError
 from viz.command.diffs.difflines import comparison_lines
 from viz.command.diffs.diffolders import diff_folders
-from viz.command.names import find_trace
+from viz.command.line.names import find_trace
 from viz.command.session import put, run_named
 from viz.compare.comparison import Comparison
 from viz.compare.gate import Gate, failed_gates, parse_gates

@@ -8,7 +8,7 @@ from typing import Any
 
 from core.errors import TraceError
 from viz.command.columns import Column, plural, table
-from viz.command.names import Row, is_file
+from viz.command.line.names import Row, is_file
 from viz.command.session import open_store, put
 from viz.terminal import Line, Styled
 

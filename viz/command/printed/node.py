@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from core.errors import TraceError
 from viz.command.columns import Column, plural, table
-from viz.command.names import below, find_kernel, find_pass, is_file, node_number
+from viz.command.line.names import below, find_kernel, find_pass, is_file, node_number
 from viz.command.session import put, trace_of
 from viz.terminal import Line, Styled
-from viz.views.nodes import node_page, nodes_of_line
+from viz.views.nodes.nodes import node_page, nodes_of_line
 
 _LINE: Final = re.compile(r"([\w:.]+):(\d{1,7})")
 """A line of a text of a kernel: ptx:12, ptx:sm_90:12."""

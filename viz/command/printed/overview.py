@@ -18,13 +18,13 @@ from viz.command.columns import (
     size,
     table,
 )
-from viz.command.names import Row, below
+from viz.command.line.names import Row, below
 from viz.command.session import since_of
 from viz.terminal import Line, Styled, shell_word
-from viz.views.captured import captured_words
-from viz.views.process import STRIDE
+from viz.views.kernels.captured import captured_words
 from viz.views.rules.cost import cost_of, costliest
-from viz.views.run import Run
+from viz.views.runs.process import STRIDE
+from viz.views.runs.run import Run
 
 KERNELS: Final = 12
 PASSES: Final = 6

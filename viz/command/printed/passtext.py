@@ -9,12 +9,12 @@ from typing import Any
 
 from core.errors import TraceError
 from viz.command.columns import plural
-from viz.command.names import Row
+from viz.command.line.names import Row
 from viz.command.session import put
 from viz.command.styles import difference_style
 from viz.terminal import Line, Styled
 from viz.views.answers import PASS_TEXTS
-from viz.views.run import Run
+from viz.views.runs.run import Run
 
 SIDES = ("before", "after")
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from viz.command.columns import Column, table
-from viz.command.names import below, find_kernel
+from viz.command.line.names import below, find_kernel
 from viz.command.session import open_store, put
 from viz.fleet.asking import is_packed
 from viz.fleet.bounded import ask_within_bounds

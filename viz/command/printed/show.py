@@ -17,7 +17,7 @@ from typing import Any, Final
 from core.errors import TraceError
 from core.origintext import split_origin
 from viz.command.columns import Column, duration, plural, table
-from viz.command.names import Row, below, in_tree_order, program_rows
+from viz.command.line.names import Row, below, in_tree_order, program_rows
 from viz.command.printed.overview import (
     note_lines,
     overview,
@@ -41,7 +41,7 @@ from viz.command.styles import difference_style
 from viz.replay.graphtext import node_text, step_text
 from viz.terminal import Line, Piece, Style, Styled
 from viz.views.answers import ACTED
-from viz.views.run import Run
+from viz.views.runs.run import Run
 
 _DEEPEST: Final = 20
 """Levels of the tree that are indented; further ones stand below each other."""

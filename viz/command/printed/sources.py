@@ -8,11 +8,11 @@ from typing import Any
 
 from core.errors import TraceError
 from viz.command.columns import Column, table
-from viz.command.names import Row, program_rows
+from viz.command.line.names import Row, program_rows
 from viz.command.session import put
 from viz.terminal import Line, Styled, show_command
 from viz.views.answers import KERNEL, SCHEDULE
-from viz.views.run import Run
+from viz.views.runs.run import Run
 
 Text = dict[str, Any]
 """An `Artifact` of viz/web/src/data/messages/kernel.ts."""

@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from viz.command.columns import Column, duration, plural, table
-from viz.command.names import Row
+from viz.command.line.names import Row
 from viz.command.printed.overview import problem_lines, run_lines
 from viz.command.printed.tries import time_tries
 from viz.command.session import open_store, put, run_of
 from viz.terminal import Line, Progress, Styled
 from viz.views.rules.cost import costliest
-from viz.views.run import Run
+from viz.views.runs.run import Run
 
 OUTSIDE_MATCHES: Final = "walking, trying patterns, functions that declined, and recording"
 _NEVER: Final = 20

@@ -11,11 +11,11 @@ from typing import Any, Final
 
 from core.errors import UopvizError
 from viz.command.columns import Column, plural, table
-from viz.command.names import Row
+from viz.command.line.names import Row
 from viz.replay.graphtext import states
 from viz.terminal import Line, Styled
 from viz.views.answers import TILES
-from viz.views.run import Run
+from viz.views.runs.run import Run
 
 _COLUMNS: Final = (
     Column("tile", style="name"),

@@ -11,11 +11,11 @@ from typing import Any, Final
 
 from core.errors import TraceError
 from viz.command.columns import Column, duration, plural, table
-from viz.command.names import Row, below, find_kernel, find_pass, find_rule
+from viz.command.line.names import Row, below, find_kernel, find_pass, find_rule
 from viz.command.session import put
 from viz.terminal import Line, Styled
 from viz.views.answers import RULE_PAGE
-from viz.views.run import Run
+from viz.views.runs.run import Run
 from viz.views.store import Store
 
 NOT_TIMED: Final = "this trace does not say how long tries took"

@@ -1,7 +1,7 @@
 """One of the two runs: its scopes, and for each file the keys of its nodes and its matches.
 
 A scope is a kernel, a schedule, or what is outside of both: the outermost group, or a pass without
-one (as in viz/views/lineage.py). Grows with the run. Never looks at the other run.
+one (as in viz/views/nodes/lineage.py). Grows with the run. Never looks at the other run.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from viz.format.rows import KERNELS
 from viz.format.schema import EDITED, WHAT_IF
 from viz.read.records import Context, Rewrite
 from viz.read.tracefile import TraceFile
-from viz.views.process import Process
+from viz.views.runs.process import Process
 from viz.views.store import Store
 from viz.views.tree import calls_of
 

@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from core.dtype import dtypes
 from core.errors import UopvizError
-from core.runtime.emulator.banks import conflicts
-from core.tile.swizzle import PIECE, Swizzle
+from core.runtime.emulator.memory.banks import conflicts
+from core.tile.memory.swizzle import PIECE, Swizzle
 from core.uop.facts.meaning_arrays import evaluate_arrays, numpy_dtype
 from core.uop.kernelinfo import AxisType
 from core.uop.ops import GroupOp, Ops

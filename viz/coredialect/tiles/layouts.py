@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from core.dtype import DType
 from core.tensor_cores import COPY, Fragment, TensorCore
-from core.tile.layout import renamed
-from core.tile.swizzle import Swizzle
+from core.tile.memory.layout import renamed
+from core.tile.memory.swizzle import Swizzle
 from core.uop.kernelinfo import TileInfo
 from viz.budget import take
 

@@ -30,7 +30,7 @@ from viz.coredialect.tiles.layouts import (
 )
 from viz.coredialect.tiles.nodes import Memories, Memory, nodes_of, registers
 from viz.read.records import Context, Rewrite
-from viz.views.process import Process
+from viz.views.runs.process import Process
 
 MOST_ACCESSES: Final = 2000
 """Loads and stores of shared tiles that are looked at."""

@@ -10,7 +10,7 @@ from typing import Final
 
 from viz.foreign.hlo.errors import CannotError
 from viz.foreign.hlo.types import Type, parse_type, split
-from viz.importers.hlotext import COMPUTATION, INSTRUCTION, OPCODE, TABLES, closing
+from viz.importers.xla.hlotext import COMPUTATION, INSTRUCTION, OPCODE, TABLES, closing
 
 
 def names(text: str) -> frozenset[str]:

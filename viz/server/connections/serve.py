@@ -25,7 +25,7 @@ from viz.server.connections.listen import HOST, listen, new_token
 from viz.server.connections.log import quieten
 from viz.server.security import Guard
 from viz.server.state import State
-from viz.views.run import Run
+from viz.views.runs.run import Run
 
 THREADS: Final = 6
 SWITCH: Final = 0.001

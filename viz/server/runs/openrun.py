@@ -17,7 +17,7 @@ from viz.server.runs.machine import Machine
 from viz.share.reopened import open_run
 from viz.terminal import shell_word
 from viz.views.answers import RUN
-from viz.views.run import FIRST, Answer, Keep, Run
+from viz.views.runs.run import FIRST, Answer, Keep, Run
 from viz.views.store import Store
 from viz.views.summary import run_title
 

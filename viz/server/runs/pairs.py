@@ -16,7 +16,7 @@ from viz.server.runs.cache import Cache
 from viz.server.runs.machine import Machine
 from viz.server.runs.openrun import SLICE, OpenRun
 from viz.share.held.run import Reopened
-from viz.views.run import Run
+from viz.views.runs.run import Run
 from viz.views.store import Store
 
 KEPT: Final = 3

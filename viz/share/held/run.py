@@ -43,12 +43,12 @@ from viz.views.answers import (
     USER_LINES,
 )
 from viz.views.checks import missing, summary_in, unrun
-from viz.views.compiled import Compilation
-from viz.views.emulations import Emulations, emulations_in
-from viz.views.places import Places
-from viz.views.run import Answer, InFile, Subject, pair_base
-from viz.views.shaders import KernelShaders
-from viz.views.texts import Texts
+from viz.views.kernels.compiled import Compilation
+from viz.views.kernels.emulations import Emulations, emulations_in
+from viz.views.kernels.shaders import KernelShaders
+from viz.views.kernels.texts import Texts
+from viz.views.runs.places import Places
+from viz.views.runs.run import Answer, InFile, Subject, pair_base
 
 _ANSWERS_ONLY: Final = "what the page in the file shows is here; the trace itself has the rest"
 _ROW: Final = {"row": int, "id": int, "parent": int, "steps": int, "name": str, "kind": str,

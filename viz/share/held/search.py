@@ -17,7 +17,7 @@ from typing import Any, Final, cast
 from core.errors import BudgetError
 from viz.budget import Budget, take, within
 from viz.format.cells import as_int, as_text
-from viz.views.process import STRIDE
+from viz.views.runs.process import STRIDE
 from viz.views.search.find import GROUPS, KINDS, PER_GROUP, group_of, search_result
 from viz.views.search.index import Text
 from viz.views.search.shape import is_structural

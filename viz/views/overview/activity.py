@@ -17,7 +17,7 @@ from viz.budget import take
 from viz.read.records import Context, Rewrite
 from viz.read.tracefile import TraceFile
 from viz.views.overview.launches import LATEST, Times, bounded
-from viz.views.process import Process
+from viz.views.runs.process import Process
 from viz.views.timeline import MAX_MEMORY, shift_of
 
 BINS: Final = 320

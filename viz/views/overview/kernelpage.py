@@ -16,12 +16,12 @@ from viz.format.cells import as_int, as_text, parse_object
 from viz.format.rows import KERNELS
 from viz.read.records import Context, Rewrite
 from viz.read.tracefile import TraceFile
-from viz.views.kernels import input_data, opts_of
+from viz.views.kernels.kernels import input_data, opts_of
 from viz.views.overview.launches import bounded
 from viz.views.overview.message import is_here
 from viz.views.overview.table import MAX_DEVICES, Kernel, RowOf, table_of
-from viz.views.places import Places
-from viz.views.process import Process
+from viz.views.runs.places import Places
+from viz.views.runs.process import Process
 
 MAX_PASSES: Final = 2000
 MAX_EQUAL: Final = 100

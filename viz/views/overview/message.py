@@ -19,10 +19,10 @@ from viz.views.overview.activity import activity_data
 from viz.views.overview.launches import bounded
 from viz.views.overview.lines import lines_data
 from viz.views.overview.table import MAX_DEVICES, MAX_ROWS, RowOf, rows_data, table_of
-from viz.views.places import Places
-from viz.views.process import Process
 from viz.views.rules.cost import costs
 from viz.views.rules.rulebook import Rulebook
+from viz.views.runs.places import Places
+from viz.views.runs.process import Process
 
 FEW: Final = 12
 """Rules and passes in the answer; the page shows five of each."""

@@ -9,7 +9,7 @@ from viz.budget import answering
 from viz.views.overview.kernelpage import kernel_page_data
 from viz.views.overview.message import overview_data
 from viz.views.overview.programs import REGISTERS
-from viz.views.runfiles import RunFiles
+from viz.views.runs.runfiles import RunFiles
 from viz.views.summary import run_seconds
 from viz.views.tree import Row
 

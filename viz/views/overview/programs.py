@@ -15,7 +15,7 @@ from viz.format.pack import unpack_json
 from viz.format.rows import ARTIFACTS, KERNELS, ArtifactRow, KernelRow
 from viz.read.records import Context
 from viz.read.tracefile import TraceFile
-from viz.views.kernels import parse_facts
+from viz.views.kernels.kernels import parse_facts
 
 MAX_NAME: Final = 200
 MAX_CALLS: Final = 32

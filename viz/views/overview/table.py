@@ -18,7 +18,7 @@ from viz.format.cells import as_text
 from viz.read.records import Context
 from viz.views.overview.launches import Launched, bounded, spread_of
 from viz.views.overview.programs import MAX_NAME, Program
-from viz.views.process import Process
+from viz.views.runs.process import Process
 from viz.views.tree import Row
 
 MAX_ROWS: Final = 1000

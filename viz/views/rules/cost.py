@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from viz.budget import take
 from viz.read.trytimes import TryTime
-from viz.views.process import Process
 from viz.views.rules.times import NO_TIME, try_times
+from viz.views.runs.process import Process
 
 _ROW: Final = 300
 """Bytes of the answer about a rule in a pass."""

@@ -15,9 +15,9 @@ from viz.budget import part, take
 from viz.format.cells import as_int, as_text
 from viz.format.rows import SAME_AS
 from viz.read.records import RuleRecord
-from viz.views.places import Places
-from viz.views.process import Process
 from viz.views.rules.cost import Cost, rank
+from viz.views.runs.places import Places
+from viz.views.runs.process import Process
 
 MAX_DEPTH: Final = 40
 MAX_PARTS: Final = 20_000

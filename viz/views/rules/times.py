@@ -15,7 +15,7 @@ from viz.budget import take
 from viz.format import schema
 from viz.read.records import Rewrite
 from viz.read.trytimes import TryTime
-from viz.views.process import Process
+from viz.views.runs.process import Process
 
 MOST: Final = 2000
 """Passes that are listed of one rule."""

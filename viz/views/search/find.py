@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from core.errors import TraceError
 from viz.budget import answering, take
-from viz.views.process import Process, is_compiled
+from viz.views.runs.process import Process, is_compiled
 from viz.views.search.shape import Shape, is_structural, parse
 from viz.views.search.structures import Place, Structures
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from viz.budget import take
-from viz.views.process import Process
+from viz.views.runs.process import Process
 from viz.views.search.index import Text
 from viz.views.search.structures import Structures
 

@@ -18,7 +18,7 @@ from viz.format import schema
 from viz.format.events import Events
 from viz.read.records import Rewrite
 from viz.read.tracefile import TraceFile
-from viz.views.process import Process
+from viz.views.runs.process import Process
 from viz.views.search.shape import Shape
 
 Mask = npt.NDArray[np.bool_]

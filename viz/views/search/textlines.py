@@ -16,7 +16,7 @@ from typing import Final
 from core.errors import BudgetError, TraceError
 from viz.budget import answering, take
 from viz.read.tracefile import TraceFile
-from viz.views.kernels import KernelReader
+from viz.views.kernels.kernels import KernelReader
 
 MAX_LINE: Final = 300
 """Characters of a line that are shown."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from viz.files.sources import FileState, file_state, lines_today
-from viz.views.process import Process
+from viz.views.runs.process import Process
 from viz.vouching import is_vouched
 
 _SEPARATOR: Final = re.compile(r"[/\\]")

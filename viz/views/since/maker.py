@@ -15,7 +15,7 @@ from typing import Any, Final, cast
 from viz.files.alive import has_host, is_here
 from viz.format.cells import as_text
 from viz.format.schema import COMPILER
-from viz.views.process import Process
+from viz.views.runs.process import Process
 from viz.vouching import is_vouched
 
 _WORD: Final = 60

@@ -10,7 +10,7 @@ from typing import Any, Final
 from viz.budget import take
 from viz.format.cells import as_int, as_text
 from viz.read.records import RuleRecord
-from viz.views.process import Process
+from viz.views.runs.process import Process
 from viz.views.since.files import NamedFiles
 from viz.views.since.maker import Maker, maker_of
 from viz.views.since.rules import FileToday, RuleToday

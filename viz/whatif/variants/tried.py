@@ -23,7 +23,7 @@ from viz.files.parts import VARIANTS
 from viz.files.regular import create_new, head_of, open_regular
 from viz.format.cells import as_int, as_text
 from viz.format.schema import SUFFIX
-from viz.views.run import FIRST
+from viz.views.runs.run import FIRST
 from viz.whatif.variants.variant import Variant
 
 MOST: Final = 1000

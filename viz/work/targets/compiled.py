@@ -21,9 +21,9 @@ from core.target import targets
 from viz.coredialect.adapter import DIALECT, USUAL
 from viz.format.schema import SUFFIX
 from viz.jobs.compiled import Progress, Wanted
-from viz.views.compiled import MAX_FILES
+from viz.views.kernels.compiled import MAX_FILES
+from viz.views.kernels.texts import failed_text, text_of
 from viz.views.store import Store
-from viz.views.texts import failed_text, text_of
 from viz.work.compiling import check_target, graph_of
 from viz.work.targets import diskcache
 from viz.workers.pool import Answered, Pool, processors

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from core.dtype import dtypes
-from core.passes.schedule.fanout import Fanout
+from core.passes.schedule.grouping.fanout import Fanout
 from core.uop import Ops, UOp
 
 

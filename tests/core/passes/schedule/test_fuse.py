@@ -10,8 +10,8 @@ import pytest
 from core import Tensor
 from core.dtype import dtypes
 from core.helpers import Context
-from core.passes.schedule.fanout import Fanout
-from core.passes.schedule.fuse import computed_within
+from core.passes.schedule.grouping.fanout import Fanout
+from core.passes.schedule.grouping.fuse import computed_within
 from core.uop import Ops, UOp
 
 X = np.random.default_rng(3).standard_normal((6, 20)).astype("float32")

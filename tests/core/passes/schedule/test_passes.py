@@ -9,7 +9,7 @@ import pytest
 from core.errors import CompileError
 from core.helpers import Context
 from core.passes.schedule import create_schedule
-from core.passes.schedule.kernelize import Kernels
+from core.passes.schedule.kernels.kernelize import Kernels
 from core.passes.schedule.linearize import kernels_of, ordered
 from core.passes.schedule.pipeline import PASSES, run_passes
 from core.uop import Ops, UOp

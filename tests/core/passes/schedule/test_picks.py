@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from core import Context, Tensor
-from core.passes.schedule.picks import picks
 from core.passes.schedule.pipeline import run_passes
+from core.passes.schedule.simplify.picks import picks
 from core.uop import Ops, UOp
 
 ROWS, COLUMNS = 4, 5

@@ -10,20 +10,20 @@ import pytest
 from core.dtype import DType, dtypes, truncate
 from core.helpers import Context
 from core.passes.schedule import create_schedule
-from core.passes.schedule.consts import folding
 from core.passes.schedule.copies import storage
-from core.passes.schedule.fuse import marks, unmarking
-from core.passes.schedule.kernel import arguments, parts
-from core.passes.schedule.kernelize import kernelizing
-from core.passes.schedule.merge import merging
-from core.passes.schedule.push_views import pushing
-from core.passes.schedule.reduces import merging_reduces, reducing, splitting
-from core.passes.schedule.repeats import repeats
-from core.passes.schedule.simplify_tensors import simplification
-from core.passes.schedule.snapshots import snapshotting
-from core.passes.schedule.storing import storing
+from core.passes.schedule.grouping.fuse import marks, unmarking
+from core.passes.schedule.grouping.merge import merging
+from core.passes.schedule.grouping.storing import storing
+from core.passes.schedule.kernels.kernel import arguments, parts
+from core.passes.schedule.kernels.kernelize import kernelizing
+from core.passes.schedule.kernels.push_views import pushing
+from core.passes.schedule.kernels.snapshots import snapshotting
+from core.passes.schedule.kernels.views import view_algebra
+from core.passes.schedule.simplify.consts import folding
+from core.passes.schedule.simplify.reduces import merging_reduces, reducing, splitting
+from core.passes.schedule.simplify.repeats import repeats
+from core.passes.schedule.simplify.simplify_tensors import simplification
 from core.passes.schedule.unread import storing_less
-from core.passes.schedule.views import view_algebra
 from core.uop import Ops, PatternMatcher, UOp, graph_rewrite
 from core.uop.call.kernelcall import KernelCall, called_kernel
 from core.uop.engine.observe import recording

@@ -10,8 +10,8 @@ import numpy as np
 from core.compile import compile_kernel
 from core.render import ptx
 from core.render.listing import Listing
-from core.runtime.emulator.globalmemory import Region
 from core.runtime.emulator.machine import execute
+from core.runtime.emulator.memory.globalmemory import Region
 from core.runtime.emulator.prepare import prepare
 from core.runtime.emulator.program import Code
 from core.runtime.emulator.ptx.front import read

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.runtime.emulator.banks import (
+from core.runtime.emulator.memory.banks import (
     Hit,
     conflicts,
     extra,

@@ -7,8 +7,8 @@ import pytest
 
 from core.errors import FaultError, RunError
 from core.runtime.emulator.faults import HINTS
-from core.runtime.emulator.globalmemory import Region
 from core.runtime.emulator.machine import execute
+from core.runtime.emulator.memory.globalmemory import Region
 from core.runtime.emulator.prepare import prepare
 from core.runtime.emulator.ptx.front import read
 from core.runtime.emulator.state import Checks, Launch

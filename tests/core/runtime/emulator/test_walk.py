@@ -7,7 +7,7 @@ import pytest
 
 from core.errors import RunError
 from core.runtime.emulator import walk as module
-from core.runtime.emulator.banks import of_banks
+from core.runtime.emulator.memory.banks import of_banks
 from core.runtime.emulator.prepare import prepare
 from core.runtime.emulator.ptx.front import read
 from core.runtime.emulator.session import Session

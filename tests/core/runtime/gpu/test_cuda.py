@@ -9,6 +9,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from core.capture.jit import TinyJit
 from core.compile import compile_kernel
 from core.dtype import dtypes
 from core.errors import CompileError, DeviceError, DriverError, RunError
@@ -16,7 +17,6 @@ from core.helpers import Context
 from core.isolation.edited import Edited
 from core.isolation.isolate import RunResult
 from core.isolation.worker import try_kernel
-from core.jit import TinyJit
 from core.launch.run import copy_buffer
 from core.runtime.allocator import Place
 from core.runtime.base import values_of

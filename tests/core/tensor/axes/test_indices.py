@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from core import Tensor
+from core.capture.jit import TinyJit
 from core.errors import DTypeError, RunError, ShapeError, UopvizError
-from core.jit import TinyJit
 
 ARRAY = np.arange(24).reshape(2, 3, 4)
 KEYS: list[tuple[Any, Any]] = [

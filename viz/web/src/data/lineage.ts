@@ -1,6 +1,6 @@
 /**
  * The history of a node across passes: a walk over lineages, back to the graph in which the node
- * began and on to the last pass of its kernel. The same as viz/views/history.py. Pure; never guesses.
+ * began and on to the last pass of its kernel. The same as viz/views/nodes/history.py. Pure; never guesses.
  */
 import type { Lineage } from "./messages/lineage";
 

@@ -13,9 +13,9 @@ from llvmlite import binding as llvm
 
 from core.errors import CompileError
 from core.helpers import prod
-from core.runtime.emulator.globalmemory import Region
 from core.runtime.emulator.llvm.translate import translate
 from core.runtime.emulator.machine import execute
+from core.runtime.emulator.memory.globalmemory import Region
 from core.runtime.emulator.prepare import prepare
 from core.runtime.emulator.program import Dim
 from core.runtime.emulator.state import Launch

@@ -71,7 +71,7 @@ export type StoredRow = [
 ];
 
 /**
- * What memory makes of one access of a warp (core/runtime/emulator/banks.py). `hits`: [bank, or sector
+ * What memory makes of one access of a warp (core/runtime/emulator/memory/banks.py). `hits`: [bank, or sector
  * counted from the first one; wavefront; lanes that are served together].
  */
 export interface Served {

@@ -3,7 +3,7 @@ import type { Row } from "../messages/run";
 import type { SearchHit, SearchIndex } from "../messages/search";
 import { casefold } from "./text";
 
-/** Numbers of the processes of a run begin at multiples of this (viz/views/process.py). */
+/** Numbers of the processes of a run begin at multiples of this (viz/views/runs/process.py). */
 const STRIDE = 1_000_000_000;
 
 /** Those from this one on are kernels compiled on request. */

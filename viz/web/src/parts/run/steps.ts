@@ -12,7 +12,7 @@ import { COMPILERS } from "../kernel/versions";
 import { browserEdit } from "./edits";
 import { askGpuName, consent, kernelHere } from "./here";
 
-/** The kind of the text of a captured step (core/capturereport.py). */
+/** The kind of the text of a captured step (core/capture/capturereport.py). */
 const CAPTURED = "captured";
 const NAME = /^captured /;
 

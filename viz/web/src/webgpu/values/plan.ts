@@ -1,4 +1,4 @@
-/** The text of a captured step (`core/capturereport.py`), which may be a stranger's, read back. Pure. */
+/** The text of a captured step (`core/capture/capturereport.py`), which may be a stranger's, read back. Pure. */
 import { bytesOf } from "./dtypes";
 
 export interface PlanBuffer {

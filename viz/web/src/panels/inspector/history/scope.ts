@@ -1,4 +1,4 @@
-/** Which lineage a pass belongs to: the same as `scope_of` of viz/views/lineage.py. Pure. */
+/** Which lineage a pass belongs to: the same as `scope_of` of viz/views/nodes/lineage.py. Pure. */
 import { ancestry } from "../../../data/rows";
 import type { Row } from "../../../data/messages/run";
 

@@ -1,0 +1,1 @@
+"""Products of matrices on tensor cores: which reduces are such products, and their opts."""

@@ -1,0 +1,1 @@
+"""Which values become memory, and which a kernel computes on the way."""

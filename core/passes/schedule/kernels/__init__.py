@@ -1,0 +1,1 @@
+"""From a grouped graph to kernels: their views, reads, writes and arguments."""

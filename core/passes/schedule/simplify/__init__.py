@@ -1,0 +1,1 @@
+"""What is made simpler before grouping: constants, reduces, repeated and picked elements."""

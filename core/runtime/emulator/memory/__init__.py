@@ -1,0 +1,1 @@
+"""Memory as emulated kernels see it: addresses, accesses, copies, banks, races."""

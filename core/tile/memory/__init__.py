@@ -1,0 +1,1 @@
+"""Where the elements of tiles lie, and how they get there."""

@@ -1,0 +1,1 @@
+"""The command line: its arguments, the names that people use, completion in shells."""

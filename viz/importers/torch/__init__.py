@@ -1,0 +1,1 @@
+"""PyTorch's dumps: graphs of torch.fx, and TORCH_TRACE."""

@@ -1,0 +1,1 @@
+"""XLA's and JAX's dumps: HLO and jaxpr."""

@@ -1,0 +1,1 @@
+"""Nodes across the passes of a run: their histories, lineages, and the user's lines."""

@@ -1,0 +1,1 @@
+"""Texts on their way into a trace: of kernels, of passes, of the user's program."""
