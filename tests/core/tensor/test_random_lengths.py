@@ -206,6 +206,10 @@ def stored(p: Program) -> None:
     p.take("contiguous", p.tensor.contiguous(), p.array, p.sizes)
 
 
+def realized(p: Program) -> None:
+    p.take("realized", p.tensor.contiguous().realize(), p.array, p.sizes)
+
+
 def first(p: Program) -> None:
     if len(p.sizes) == 2 and p.array.shape[0]:
         place = p.rng.choice((0, -1))
@@ -287,7 +291,7 @@ STATEMENTS: Statements = [
     for f in (slice_, slice_, flip, pad, cat, transpose, flatten, split, expand, roll, elementwise,
               with_itself, total, product, running, softmax, stored, first)
 ]  # fmt: skip
-WITH_WRITES = STATEMENTS + 4 * [(f.__name__, f) for f in (with_another, write, picked)]
+WITH_WRITES = STATEMENTS + 4 * [(f.__name__, f) for f in (with_another, write, picked, realized)]
 
 
 def run(
