@@ -39,7 +39,8 @@ def test_attention(causal: bool, mask: str | None) -> None:
     q, k, v = (random.normal(size=(2, 3, n, 4)) for n in (5, 6, 6))
     keep = random.random((5, 6)) > 0.3
     keep[:, 0] = True
-    given_ = {None: None, "bool": keep, "float": np.where(keep, 0.0, -1.5)}[mask]
+    added = np.where(keep, 0.0, -1.5).astype(present(np.dtype(np.float64)))
+    given_ = {None: None, "bool": keep, "float": added}[mask]
     op = Operation(
         "attention",
         lambda q, k, v: q.scaled_dot_product_attention(

@@ -197,7 +197,7 @@ def bounds_of(self: Tensor, axis: int, given: slice) -> tuple[Size, Size]:
     count = at_least(apart, 0)
     if by > 1:
         count = (count + by - 1) // by if isinstance(count, int) else size((count + (by - 1)) // by)
-    return start, count
+    return start, at_most(count, min(most(count), self.uop.shaped[axis]))
 
 
 def _part(u: UOp, axis: int, start: Size, step: int, count: Size) -> UOp:

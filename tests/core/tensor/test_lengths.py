@@ -294,6 +294,17 @@ def test_copies_keep_the_length(copied: Callable[[Tensor], Tensor]) -> None:
     np.testing.assert_array_equal(copied(part).numpy(), part.numpy())
 
 
+def test_a_part_is_no_longer_than_its_axis() -> None:
+    """A slice up to a variable that is larger than what is left from that variable on."""
+    rows = np.arange(18, dtype=np.float32).reshape(6, 3)
+    m = Variable("m", 0, 4).bind(1)
+    x = Tensor(rows)[:, m:] * 1
+    x[:, :m] += 1
+    wanted = rows[:, 1:].copy()
+    wanted[:, :1] += 1
+    np.testing.assert_array_equal(x.numpy(), wanted)
+
+
 def test_what_is_stored_has_the_length_of_its_place() -> None:
     x = Tensor.arange(24).reshape(ROWS, COLUMNS).realize()
     part = x[: length(2)]
