@@ -94,12 +94,9 @@ class EmulatorRunner:
 
 
 def _leave_rest(buffer: Buffer) -> None:
-    """What is behind a length is anything, in memory of which nothing was written: to read it is no
-    fault."""
+    """What is behind a length is anything: to read it is no fault, whatever was there before."""
     memory = cast("EmulatedMemory", buffer.handle)
-    written = memory.written[buffer.address - memory.address :][: buffer.nbytes]
-    if not written.any():
-        written[:] = 1
+    memory.written[buffer.address - memory.address :][: buffer.nbytes] = 1
 
 
 def launch_of(
