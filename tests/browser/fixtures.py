@@ -123,6 +123,8 @@ def new_page(browser: Browser) -> Iterator[Callable[..., Explorer]]:
             explorer.clean()
     finally:
         for context in contexts:
+            for page in context.pages:  # what is on its way then is no test's any more
+                page.unroute_all(behavior="ignoreErrors")
             context.close()
 
 

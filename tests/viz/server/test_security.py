@@ -211,7 +211,7 @@ def test_no_module_makes_code_of_data() -> None:
         "tap/site/_uopviz_tap/xdsltext.py",
         "tap/site/_uopviz_tap/__init__.py",  # in the program that is recorded: taps by name
         "foreign/torchrun.py",  # one module of PyTorch, in the user's Python
-        "why/installed.py",
+        "why/rules/installed.py",
         "workers/executors.py",
         "whatif/scripts/onbindings.py",
     )
